@@ -1,0 +1,48 @@
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+
+LINT := go tool -modfile=tools/go.mod golangci-lint
+FUZZTIME ?= 60s
+BENCH ?= .
+
+.PHONY: help
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## Build bin/gateway
+	go build -o bin/gateway ./cmd/gateway
+
+.PHONY: generate
+generate: ## Write the generated code anew
+	go tool gqlgen generate
+	cd internal/demo/upstream && go tool gqlgen generate
+
+.PHONY: verify
+verify: generate ## Fail when committed code is not what the generators write
+	go mod tidy
+	go -C tools mod tidy
+	@build/clean-tree
+
+.PHONY: fmt
+fmt: ## Format the code
+	$(LINT) fmt
+
+.PHONY: lint
+lint: ## Run the linters
+	$(LINT) run
+
+.PHONY: test
+test: ## Run all tests with the race detector; installs PostgreSQL and Node.js where it can
+	@build/need go cc postgres node npm
+	go test -race ./...
+
+.PHONY: fuzz
+fuzz: ## Run each fuzz target for FUZZTIME (60s)
+	@build/fuzz $(FUZZTIME)
+
+.PHONY: bench
+bench: ## Run the benchmarks that match BENCH (all)
+	@build/need go postgres
+	go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
