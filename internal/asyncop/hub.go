@@ -1,0 +1,192 @@
+package asyncop
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Reader is the part of Store that the hub and its handles need.
+type Reader interface {
+	Get(ctx context.Context, scope Scope, id uuid.UUID) (Operation, error)
+	Revisions(ctx context.Context, ids []uuid.UUID) (map[uuid.UUID]int64, error)
+}
+
+// Hub wakes everyone in this process who waits for an operation: at once when
+// it is told of a change, and by one batched look-up for all of them every
+// poll interval, since wakes may be lost. It is a Waker for the store.
+type Hub struct {
+	poll   time.Duration
+	log    *slog.Logger
+	missed chan struct{} // holds one: look everyone up
+	closed chan struct{} // closed under mu: Run has ended, nobody waits any more
+	tasks  sync.WaitGroup
+
+	mu      sync.Mutex
+	waiting map[uuid.UUID]map[*waiter]struct{} // guarded by mu
+}
+
+// waiter is one registration with the hub.
+type waiter struct {
+	wake chan struct{} // holds one: look at your operation
+	seen int64         // guarded by Hub.mu: the revision it knows
+}
+
+// NewHub makes a hub that looks every waiter up each poll interval.
+func NewHub(poll time.Duration, log *slog.Logger) *Hub {
+	return &Hub{
+		poll: poll, log: log,
+		missed:  make(chan struct{}, 1),
+		closed:  make(chan struct{}),
+		waiting: map[uuid.UUID]map[*waiter]struct{}{},
+	}
+}
+
+// Run looks waiters up until ctx ends. Then it ends the streams that handles
+// began, and returns when they have ended.
+func (h *Hub) Run(ctx context.Context, reader Reader) error {
+	ticker := time.NewTicker(h.poll)
+	defer ticker.Stop()
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-ticker.C:
+			h.lookUp(ctx, reader)
+		case <-h.missed:
+			h.lookUp(ctx, reader)
+		}
+	}
+	h.mu.Lock()
+	close(h.closed)
+	h.mu.Unlock()
+	h.tasks.Wait()
+	return nil
+}
+
+// stream runs task where Run waits for its end. Once Run has ended it does
+// nothing and answers false.
+func (h *Hub) stream(task func()) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	select {
+	case <-h.closed:
+		return false
+	default:
+		h.tasks.Go(task)
+		return true
+	}
+}
+
+// Due is for workers; the hub ignores it.
+func (h *Hub) Due() {}
+
+// Changed wakes those who wait for ids.
+func (h *Hub) Changed(ids ...uuid.UUID) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, id := range ids {
+		for w := range h.waiting[id] {
+			signal(w.wake)
+		}
+	}
+}
+
+// Missed makes the hub look every waiter up in one batch.
+func (h *Hub) Missed() { signal(h.missed) }
+
+// Waiting is how many registrations there are.
+func (h *Hub) Waiting() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n := 0
+	for _, waiters := range h.waiting {
+		n += len(waiters)
+	}
+	return n
+}
+
+// subscribe registers for id, before the first read, so that no change slips
+// between. The caller must call cancel.
+func (h *Hub) subscribe(id uuid.UUID) (w *waiter, cancel func()) {
+	w = &waiter{wake: make(chan struct{}, 1)}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.waiting[id] == nil {
+		h.waiting[id] = map[*waiter]struct{}{}
+	}
+	h.waiting[id][w] = struct{}{}
+	return w, func() { h.unsubscribe(id, w) }
+}
+
+func (h *Hub) unsubscribe(id uuid.UUID, w *waiter) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.waiting[id], w)
+	if len(h.waiting[id]) == 0 {
+		delete(h.waiting, id)
+	}
+}
+
+// saw tells the hub which revision w knows: the poll wakes it at another.
+func (h *Hub) saw(w *waiter, revision int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	w.seen = revision
+}
+
+// lookUpBatch bounds one look-up's statement.
+const lookUpBatch = 10_000
+
+// lookUp wakes every waiter whose operation is not at the revision it knows,
+// or is gone.
+func (h *Hub) lookUp(ctx context.Context, reader Reader) {
+	ids := h.ids()
+	for len(ids) > 0 {
+		batch := ids[:min(lookUpBatch, len(ids))]
+		ids = ids[len(batch):]
+		bounded, cancel := context.WithTimeout(ctx, readTimeout)
+		revisions, err := reader.Revisions(bounded, batch)
+		cancel()
+		if err != nil {
+			if ctx.Err() == nil {
+				h.log.WarnContext(ctx, "look up waiting operations", "error", err)
+			}
+			return // the next poll asks again
+		}
+		h.wakeStale(batch, revisions)
+	}
+}
+
+func (h *Hub) ids() []uuid.UUID {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	ids := make([]uuid.UUID, 0, len(h.waiting))
+	for id := range h.waiting {
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+func (h *Hub) wakeStale(ids []uuid.UUID, revisions map[uuid.UUID]int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, id := range ids {
+		revision, exists := revisions[id]
+		for w := range h.waiting[id] {
+			if !exists || w.seen != revision {
+				signal(w.wake)
+			}
+		}
+	}
+}
+
+// signal wakes without blocking: one pending wake is as good as many.
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
