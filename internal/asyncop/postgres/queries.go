@@ -1,0 +1,50 @@
+package postgres
+
+import _ "embed" // the statements are files, named like the methods
+
+var (
+	//go:embed queries/submit.sql
+	submitSQL string
+	//go:embed queries/winners.sql
+	winnersSQL string
+	//go:embed queries/get.sql
+	getSQL string
+	//go:embed queries/list_submitter.sql
+	listSubmitterSQL string
+	//go:embed queries/list_tenants.sql
+	listTenantsSQL string
+	//go:embed queries/list_everything.sql
+	listEverythingSQL string
+	//go:embed queries/revisions.sql
+	revisionsSQL string
+	//go:embed queries/claim.sql
+	claimSQL string
+	//go:embed queries/unheard.sql
+	unheardSQL string
+	//go:embed queries/heartbeat.sql
+	heartbeatSQL string
+	//go:embed queries/pulses.sql
+	pulsesSQL string
+	//go:embed queries/finish.sql
+	finishSQL string
+	//go:embed queries/retry.sql
+	retrySQL string
+	//go:embed queries/release.sql
+	releaseSQL string
+	//go:embed queries/forget.sql
+	forgetSQL string
+	//go:embed queries/recover.sql
+	recoverSQL string
+	//go:embed queries/expire.sql
+	expireSQL string
+	//go:embed queries/cancel.sql
+	cancelSQL string
+	//go:embed queries/next_due.sql
+	nextDueSQL string
+	//go:embed queries/purge.sql
+	purgeSQL string
+	//go:embed queries/delete.sql
+	deleteSQL string
+	//go:embed queries/notify.sql
+	notifySQL string
+)

@@ -1,0 +1,23 @@
+-- A page of each tenant's own, merged: no tenant's history is sorted.
+SELECT
+    o.id, o.state, o.revision, o.tenant, o.issuer, o.subject, o.mutations, o.operation_name,
+    o.document, o.variables, o.label, o.idempotent, o.idempotency_key, o.retry_of, o.priority,
+    o.attempts, o.max_attempts, o.execution, o.cancellation_requested, o.result, o.failure_code,
+    o.failure_message, o.attempt_log, o.purged, o.created_at, o.not_before, o.start_before,
+    o.started_at, o.finished_at, o.node
+FROM (SELECT DISTINCT unnest($9::text[]) AS tenant) AS reached
+CROSS JOIN LATERAL (
+    SELECT o.*
+    FROM async_operations o
+    WHERE o.tenant = reached.tenant
+      AND (o.created_at, o.id) < ($1::timestamptz, $2::uuid)
+      AND ($4::text[] IS NULL OR o.state = ANY ($4))
+      AND ($5::text = '' OR $5 = ANY (o.mutations))
+      AND ($6::text = '' OR o.label = $6)
+      AND ($7::text = '' OR o.idempotency_key = $7)
+      AND ($8::text = '' OR o.subject = $8)
+    ORDER BY o.created_at DESC, o.id DESC
+    LIMIT $3
+) AS o
+ORDER BY o.created_at DESC, o.id DESC
+LIMIT $3

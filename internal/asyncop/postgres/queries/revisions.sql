@@ -1,0 +1,1 @@
+SELECT id, revision FROM async_operations WHERE id = ANY ($1::uuid[])
