@@ -1,0 +1,2 @@
+DELETE FROM async_nodes
+WHERE heartbeat_at <= @silent_since;
