@@ -1,0 +1,3 @@
+// Package telemetry makes what the program tells its operators: logs. It keeps
+// nothing global.
+package telemetry
