@@ -1,0 +1,130 @@
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/vektah/gqlparser/v2/ast"
+)
+
+// FromIntrospection converts the answer to an introspection query. Errors:
+// ErrAnswer where it holds no schema, ErrInvalid where that schema is not valid.
+func FromIntrospection(answer []byte) (*ast.Schema, error) {
+	data, err := decode[struct {
+		Schema *introspection `json:"__schema"`
+	}](answer)
+	if err != nil {
+		return nil, err
+	}
+	if data.Schema == nil {
+		return nil, unusable("it has no data.__schema")
+	}
+	document, err := data.Schema.document()
+	if err != nil {
+		return nil, invalid(err)
+	}
+	schema, err := assemble(document)
+	if err != nil {
+		return nil, invalid(err)
+	}
+	return schema, nil
+}
+
+// introspection is a schema as servers answer it; what they answer as null or
+// do not know is empty.
+type introspection struct {
+	Description      string                  `json:"description"`
+	QueryType        *typeName               `json:"queryType"`
+	MutationType     *typeName               `json:"mutationType"`
+	SubscriptionType *typeName               `json:"subscriptionType"`
+	Types            []introspectedType      `json:"types"`
+	Directives       []introspectedDirective `json:"directives"`
+}
+
+type typeName struct {
+	Name string `json:"name"`
+}
+
+type introspectedType struct {
+	Kind           ast.DefinitionKind  `json:"kind"`
+	Name           string              `json:"name"`
+	Description    string              `json:"description"`
+	SpecifiedByURL *string             `json:"specifiedByURL"`
+	IsOneOf        bool                `json:"isOneOf"`
+	Fields         []introspectedField `json:"fields"`
+	InputFields    []introspectedInput `json:"inputFields"`
+	Interfaces     []typeName          `json:"interfaces"`
+	EnumValues     []introspectedValue `json:"enumValues"`
+	PossibleTypes  []typeName          `json:"possibleTypes"`
+}
+
+type introspectedField struct {
+	Name        string              `json:"name"`
+	Description string              `json:"description"`
+	Args        []introspectedInput `json:"args"`
+	Type        *typeRef            `json:"type"`
+	deprecation
+}
+
+type introspectedInput struct {
+	Name         string   `json:"name"`
+	Description  string   `json:"description"`
+	Type         *typeRef `json:"type"`
+	DefaultValue *string  `json:"defaultValue"`
+	deprecation
+}
+
+type introspectedValue struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	deprecation
+}
+
+type introspectedDirective struct {
+	Name         string                  `json:"name"`
+	Description  string                  `json:"description"`
+	IsRepeatable bool                    `json:"isRepeatable"`
+	Locations    []ast.DirectiveLocation `json:"locations"`
+	Args         []introspectedInput     `json:"args"`
+}
+
+type deprecation struct {
+	IsDeprecated      bool    `json:"isDeprecated"`
+	DeprecationReason *string `json:"deprecationReason"`
+}
+
+// decode reads the data of a GraphQL response. Errors: ErrAnswer.
+func decode[T any](answer []byte) (T, error) {
+	var response struct {
+		Data   *T `json:"data"`
+		Errors []struct {
+			Message string `json:"message"`
+		} `json:"errors"`
+	}
+	var none T
+	if len(bytes.TrimSpace(answer)) == 0 {
+		return none, unusable("it is empty")
+	}
+	if err := json.Unmarshal(answer, &response); err != nil {
+		return none, unusable("it is not what introspection answers, and begins with %q", excerpt(string(answer[:min(len(answer), excerptSource)])))
+	}
+	if len(response.Errors) > 0 {
+		return none, unusable("it is an error, %q", excerpt(response.Errors[0].Message))
+	}
+	if response.Data == nil {
+		return none, unusable("it has no data")
+	}
+	return *response.Data, nil
+}
+
+// invalid is ErrInvalid with what is wrong about the schema, and the way out.
+func invalid(err error) error {
+	return fmt.Errorf("%w: from introspection: %s; correct the upstream, or give its schema as a file", ErrInvalid, excerpt(err.Error()))
+}
+
+// unusable is ErrAnswer with what is wrong about the answer, and the way out.
+func unusable(format string, args ...any) error {
+	return fmt.Errorf("%w: the answer: %s; allow the gateway to introspect the upstream, or give its schema as a file",
+		ErrAnswer, fmt.Sprintf(format, args...))
+}
