@@ -1,0 +1,127 @@
+package executor
+
+import (
+	"context"
+	"time"
+
+	"asyncgate/internal/asyncop"
+)
+
+// storeTimeout bounds one statement of the pool, so that a store that hangs is
+// a store that is away.
+const storeTimeout = 10 * time.Second
+
+// heartbeats proves that this node lives, learns of lost claims, and recovers
+// the claims of nodes that are silent. It closes registered after its first
+// success.
+func (p *Pool) heartbeats(ctx context.Context, registered chan<- struct{}) {
+	interval := p.options.StaleAfter / 6
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	var last, steadySince time.Time // wall clock: the other one stands still while a machine sleeps
+	for {
+		err := p.heartbeat(ctx)
+		now := time.Now().Round(0)
+		switch {
+		case err == nil:
+			if now.Sub(last) > p.options.StaleAfter/2 {
+				steadySince = now
+			}
+			last = now
+		case ctx.Err() != nil:
+			return
+		default:
+			last = time.Time{}
+			p.options.Log.WarnContext(ctx, "send heartbeat", "error", err)
+		}
+		if err == nil && registered != nil {
+			close(registered)
+			registered = nil
+		}
+		// Whoever was away itself cannot tell the silent from the cut off.
+		if err == nil && now.Sub(steadySince) >= p.options.StaleAfter {
+			p.recoverStale(ctx)
+		}
+		wait := ticker.C
+		if registered != nil {
+			wait = time.After(min(interval, time.Second)) // nothing runs before the first heartbeat
+		}
+		select {
+		case <-wait:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// heartbeat proves that every name lives under which attempts run, and the one
+// that is claimed under.
+func (p *Pool) heartbeat(ctx context.Context) error {
+	for name, held := range p.held() {
+		if err := p.beat(ctx, name, held); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// held is the attempts under way, by the name that they were claimed under.
+func (p *Pool) held() map[string][]*running {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	held := map[string][]*running{p.name: nil}
+	for _, r := range p.running {
+		held[r.name] = append(held[r.name], r)
+	}
+	return held
+}
+
+func (p *Pool) beat(ctx context.Context, name string, held []*running) error {
+	refs := make([]asyncop.ClaimRef, len(held))
+	for i, r := range held {
+		refs[i] = r.claim.Ref()
+	}
+	bounded, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	pulses, err := p.queue.Heartbeat(bounded, name, refs)
+	if err != nil {
+		return err
+	}
+	for i, pulse := range pulses {
+		if pulse == asyncop.PulseLost {
+			p.lose(ctx, held[i])
+		}
+	}
+	return nil
+}
+
+// lose ends the attempt of a lost claim where another may run beside it. One
+// that is not idempotent is let end: no second one can start, and cutting it
+// off would only destroy an outcome.
+func (p *Pool) lose(ctx context.Context, r *running) {
+	p.mu.Lock()
+	_, still := p.running[r.claim.Token] // it may have been settled since the heartbeat began
+	again := r.lost
+	r.lost = r.lost || still
+	p.mu.Unlock()
+	if !still || again {
+		return
+	}
+	p.options.Log.WarnContext(ctx, "claim lost", "operation", r.claim.Operation)
+	if r.claim.Operation.Idempotent {
+		r.cancel(asyncop.ErrClaimLost)
+	}
+}
+
+func (p *Pool) recoverStale(ctx context.Context) {
+	bounded, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	recovered, err := p.queue.Recover(bounded, p.options.StaleAfter)
+	if err != nil {
+		p.options.Log.WarnContext(ctx, "recover stale claims", "error", err)
+		return
+	}
+	if len(recovered) > 0 {
+		p.options.Log.WarnContext(ctx, "recovered operations of a silent node", "operations", recovered)
+	}
+}

@@ -1,0 +1,244 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"asyncgate/internal/asyncop"
+)
+
+// Queue is the part of asyncop.Store that a pool needs.
+type Queue interface {
+	Claim(ctx context.Context, node string, limit int) ([]asyncop.Claim, error)
+	Heartbeat(ctx context.Context, node string, claims []asyncop.ClaimRef) ([]asyncop.Pulse, error)
+	Finish(ctx context.Context, batch []asyncop.Finished) ([]asyncop.Settled, error)
+	Retry(ctx context.Context, batch []asyncop.Retried) ([]asyncop.Settled, error)
+	Release(ctx context.Context, claims []asyncop.ClaimRef) ([]asyncop.Settled, error)
+	Recover(ctx context.Context, staleAfter time.Duration) ([]uuid.UUID, error)
+}
+
+// Attempter makes the attempt that a claim is for.
+type Attempter interface {
+	Attempt(ctx context.Context, claim asyncop.Claim) Attempted
+}
+
+// PoolOptions configure a pool.
+type PoolOptions struct {
+	Node         string        // this process, unlike any other's name
+	Concurrency  int           // attempts at a time
+	PollInterval time.Duration // between claims that nobody asked for
+	StaleAfter   time.Duration // silence after which a node's claims are recovered
+	DrainTimeout time.Duration // that running attempts get when the pool stops
+	Log          *slog.Logger
+}
+
+// Pool claims due operations and makes their attempts. It is a Waker for the
+// store: a submission, here or on another node, is claimed at once.
+type Pool struct {
+	options PoolOptions
+	worker  Attempter
+	due     chan struct{} // holds one: claim
+	queue   Queue         // set by Run
+	settle  *settler      // set by Run
+	doubt   bool          // whoever claims: the last claim's answer may have been lost
+
+	mu      sync.Mutex
+	name    string                 // guarded by mu; whoever claims changes it: what is claimed under
+	running map[uuid.UUID]*running // guarded by mu, by claim token
+}
+
+// running is an attempt under way.
+type running struct {
+	claim  asyncop.Claim
+	name   string // that it was claimed under
+	cancel context.CancelCauseFunc
+	lost   bool // guarded by Pool.mu
+}
+
+// NewPool makes a pool. Nothing is claimed before Run.
+func NewPool(worker Attempter, options PoolOptions) *Pool {
+	return &Pool{
+		options: options, worker: worker, name: options.Node,
+		due:     make(chan struct{}, 1),
+		running: map[uuid.UUID]*running{},
+	}
+}
+
+// Due makes the pool claim.
+func (p *Pool) Due() { signal(p.due) }
+
+// Changed is for those who wait; the pool ignores it.
+func (p *Pool) Changed(...uuid.UUID) {}
+
+// Missed makes the pool claim: a submission may have been missed.
+func (p *Pool) Missed() { signal(p.due) }
+
+// signal wakes without blocking: one pending wake is as good as many.
+func signal(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// Run claims in batches no larger than the free slots until ctx ends. Then it
+// gives running attempts the drain timeout, cuts off what is left, and returns
+// once every attempt has been settled.
+func (p *Pool) Run(ctx context.Context, queue Queue) error {
+	p.queue, p.settle = queue, newSettler(queue, p.options.Log)
+	// Attempts, heartbeats and settling outlive ctx: they end in that order.
+	working, abandon := context.WithCancelCause(context.WithoutCancel(ctx))
+	beating, stopBeating := context.WithCancel(context.WithoutCancel(ctx))
+	var attempts, background sync.WaitGroup
+	registered := make(chan struct{})
+	background.Go(func() { p.heartbeats(beating, registered) })
+	background.Go(func() { p.settle.run(beating) })
+	background.Go(func() { p.drain(ctx, beating, abandon, stopBeating) })
+
+	select {
+	case <-registered:
+		p.claimUntil(ctx, working, &attempts)
+	case <-ctx.Done():
+	}
+	attempts.Wait()
+	abandon(nil)
+	stopBeating()
+	background.Wait()
+	return nil
+}
+
+// settleGrace is what the outcomes of attempts that were cut off get to reach
+// the store.
+const settleGrace = 5 * time.Second
+
+// errDraining is why an attempt was cut off by a stop.
+var errDraining = errors.New("the gateway is stopping")
+
+// drain bounds a stop, counted from the end of ctx: attempts are cut off after
+// the drain timeout, and a store that is away then is given up after the grace.
+func (p *Pool) drain(ctx, beating context.Context, abandon context.CancelCauseFunc, giveUp func()) {
+	<-ctx.Done()
+	select {
+	case <-time.After(p.options.DrainTimeout):
+		abandon(errDraining)
+	case <-beating.Done():
+		return
+	}
+	select {
+	case <-time.After(settleGrace):
+		giveUp()
+	case <-beating.Done():
+	}
+}
+
+// claimUntil claims until ctx ends: when woken, when a slot is free again, and
+// each poll interval.
+func (p *Pool) claimUntil(ctx, working context.Context, attempts *sync.WaitGroup) {
+	slots := make(chan struct{}, p.options.Concurrency) // holds one for each attempt
+	freed := make(chan struct{}, 1)                     // holds one: an attempt has ended
+	poll := time.NewTicker(p.options.PollInterval)
+	defer poll.Stop()
+	for ctx.Err() == nil {
+		free := cap(slots) - len(slots)
+		claims := p.claim(ctx, working, free)
+		name := p.name
+		for _, claim := range claims {
+			slots <- struct{}{}
+			attempts.Go(func() {
+				p.attempt(working, name, claim)
+				<-slots
+				signal(freed)
+			})
+		}
+		if free > 0 && len(claims) == free {
+			continue // there may be more
+		}
+		var room <-chan struct{}
+		if free == 0 { // nobody looked whether there is more
+			room = freed
+		}
+		select {
+		case <-p.due:
+		case <-room:
+		case <-poll.C:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// claim answers what it could claim. A store that is away is asked again at
+// the next wake.
+func (p *Pool) claim(ctx, working context.Context, limit int) []asyncop.Claim {
+	if limit == 0 {
+		return nil
+	}
+	// Not ctx itself: a claim whose answer is cut off would run nowhere until
+	// it is recovered.
+	bounded, cancel := context.WithTimeout(working, storeTimeout)
+	defer cancel()
+	claims, err := p.claimNamed(bounded, limit)
+	if err != nil {
+		p.options.Log.WarnContext(ctx, "claim operations", "error", err)
+		return nil
+	}
+	if ctx.Err() == nil {
+		return claims
+	}
+	p.settle.release(claims) // stopping: as though they had never been claimed
+	return nil
+}
+
+// claimNamed claims under the pool's name of the moment. After an error it
+// takes another one: the answer alone may have been lost, and what was claimed
+// then runs nowhere. It is recovered once its name has fallen silent.
+func (p *Pool) claimNamed(ctx context.Context, limit int) ([]asyncop.Claim, error) {
+	if p.doubt {
+		name := p.options.Node + "." + uuid.NewString()[:8]
+		if _, err := p.queue.Heartbeat(ctx, name, nil); err != nil {
+			return nil, err
+		}
+		p.mu.Lock()
+		p.name = name
+		p.mu.Unlock()
+	}
+	claims, err := p.queue.Claim(ctx, p.name, limit)
+	p.doubt = err != nil
+	return claims, err
+}
+
+// attempt makes one attempt and sees it settled.
+func (p *Pool) attempt(working context.Context, name string, claim asyncop.Claim) {
+	ctx, cancel := context.WithCancelCause(working)
+	defer cancel(nil)
+	r := &running{claim: claim, name: name, cancel: cancel}
+	p.mu.Lock()
+	p.running[claim.Token] = r
+	p.mu.Unlock()
+	done := p.worker.Attempt(ctx, claim)
+	if !p.isLost(r) {
+		p.settle.settle(claim, done)
+	} else {
+		p.options.Log.WarnContext(ctx, "outcome of a lost claim dropped", "operation", claim.Operation, "outcome", outcomeWord(done))
+	}
+	p.mu.Lock()
+	delete(p.running, claim.Token)
+	p.mu.Unlock()
+}
+
+func (p *Pool) isLost(r *running) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return r.lost
+}
+
+func outcomeWord(done Attempted) string {
+	if done.Failure == nil {
+		return string(asyncop.Succeeded)
+	}
+	return string(done.Failure.Code)
+}
