@@ -1,0 +1,135 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"asyncgate/internal/auth"
+	"asyncgate/internal/executor"
+)
+
+// Tenants finds the tenant of a caller. Errors: executor.ErrTenantUnknown,
+// executor.ErrUnavailable.
+type Tenants interface {
+	Tenant(ctx context.Context, name string) (*executor.Tenant, error)
+}
+
+// Verifier turns a token into a security context. Errors:
+// auth.ErrUnauthenticated, auth.ErrTenantUnknown; their text is for the caller.
+type Verifier interface {
+	Verify(ctx context.Context, token string) (auth.SecurityContext, error)
+}
+
+// Limits bounds what a client may send. 0 is no limit.
+type Limits struct {
+	Body int64 // bytes of a request's body, and of a websocket message
+}
+
+// Options is what a server is built from. All of it is needed.
+type Options struct {
+	Tenants  Tenants
+	Verifier Verifier
+	Limits   Limits
+	Logger   *slog.Logger
+}
+
+// Server speaks to clients. Its methods are safe for concurrent use, but Run
+// is for once.
+type Server struct {
+	tenants  tenants
+	verifier Verifier
+	limits   Limits
+	logger   *slog.Logger
+	timing   timing
+	sockets  websocket.Upgrader
+	life     *life
+}
+
+// New builds a server that does nothing before its handler is used or it runs.
+func New(o Options) *Server {
+	s := &Server{
+		tenants:  executorTenants{o.Tenants},
+		verifier: o.Verifier,
+		limits:   o.Limits,
+		logger:   o.Logger,
+		timing:   defaultTiming,
+		life:     newLife(),
+	}
+	s.sockets = s.newUpgrader()
+	return s
+}
+
+// Handler serves every path. Without Run nothing ever stops its websockets.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/graphql", s.graphql)
+	mux.HandleFunc("/healthz", s.healthz)
+	mux.HandleFunc("/", s.notFound)
+	return s.observe(mux)
+}
+
+// Run serves until ctx ends, and then stops: it takes no new request, closes
+// websockets with 1012, ends subscriptions over SSE and gives other requests a
+// grace of 20 s, after which they are cut off. It returns when all that it
+// started has ended, with nil unless the listener failed.
+func (s *Server) Run(ctx context.Context, ln net.Listener) error {
+	base, cutOff := context.WithCancel(context.WithoutCancel(ctx))
+	defer cutOff()
+	hs := s.newHTTPServer(base)
+	served := make(chan error, 1)
+	go func() { served <- hs.Serve(ln) }()
+
+	var err error
+	select {
+	case err = <-served:
+	case <-ctx.Done():
+	}
+	s.life.stop()
+	grace, cancel := context.WithTimeout(base, s.timing.grace)
+	defer cancel()
+	if hs.Shutdown(grace) != nil {
+		cutOff()
+		hs.Close()
+	}
+	s.life.wait()
+	if err == nil {
+		err = <-served
+	}
+	if !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve %s: %w", ln.Addr(), err)
+	}
+	return nil
+}
+
+func (s *Server) newHTTPServer(base context.Context) *http.Server {
+	return &http.Server{
+		Handler:           s.Handler(),
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       60 * time.Second,
+		MaxHeaderBytes:    64 << 10,
+		BaseContext:       func(net.Listener) context.Context { return base },
+		ErrorLog:          slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug),
+	}
+}
+
+// healthz says that the process serves, and nothing about what it depends on.
+func (s *Server) healthz(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		s.refuse(w, r, mediaJSON, methodNotAllowed("GET, HEAD"))
+		return
+	}
+	s.write(w, http.StatusOK, "text/plain", []byte("ok\n"))
+}
+
+func (s *Server) notFound(w http.ResponseWriter, r *http.Request) {
+	s.refuse(w, r, mediaJSON, &refusal{
+		status: http.StatusNotFound, code: codeNotFound, message: "Nothing is served here. GraphQL is at /graphql.",
+	})
+}
