@@ -92,10 +92,10 @@ func (n *node) Run(ctx context.Context, ln net.Listener, ready func()) error {
 	behind, behindCtx := errgroup.WithContext(background)
 	tried := make(chan struct{})
 	behind.Go(func() error { return n.store.Run(behindCtx) })
-	behind.Go(func() error { return n.hub.Run(behindCtx, n.store) })
 	behind.Go(func() error { return n.tenants.Run(behindCtx, func() { close(tried) }) })
 
 	front, frontCtx := errgroup.WithContext(ctx)
+	front.Go(func() error { return n.hub.Run(frontCtx, n.store) }) // waits end with it, so that no long poll holds the stop up
 	front.Go(func() error { return n.sweeper.Run(frontCtx) })
 	front.Go(func() error { return n.pool.Run(frontCtx, n.store) })
 	front.Go(func() error {
