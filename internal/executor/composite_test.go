@@ -29,6 +29,23 @@ func TestAnUpstreamsAnswerIsUnchanged(t *testing.T) {
 	}
 }
 
+// gqlparser evaluates the literals of input objects and refuses what does not
+// fit 64 bits.
+func TestABigIntegerMayBeALiteralInAnInputObject(t *testing.T) {
+	t.Parallel()
+	url, heard := scripted(t, `{"data":{"pay":null}}`)
+	tenant := newShop(t, executor.RemoteOptions{URL: url})
+	query := `mutation { pay(amount: 1, item: {sku: "a", big: 123456789012345678901234567890}) { thing { id } } }`
+	ask(t.Context(), tenant, executor.Params{Query: query})
+	if request := hear(t, heard); request.Query != query {
+		t.Errorf("the upstream was asked %s", request.Query)
+	}
+	reply := ask(t.Context(), tenant, executor.Params{Query: `mutation { pay(amount: 1, item: {sku: "a", big: 123456789012345678901234567890, count: "x"}) { thing { id } } }`})
+	if !strings.Contains(string(reply.Errors), "GRAPHQL_VALIDATION_FAILED") {
+		t.Errorf("another mistake in the object went unseen: %s", reply.Envelope)
+	}
+}
+
 func TestAnEmptyOperationNameIsLeftOut(t *testing.T) {
 	t.Parallel()
 	url, heard := scripted(t, `{"data":{"things":[]}}`)

@@ -65,6 +65,7 @@ func NewTenant(surface Surface, upstream graphql.ExecutableSchema, allowlist All
 	exec := executor.New(composed)
 	exec.SetQueryCache(documentCache{lru.New[*ast.QueryDocument](cachedDocuments)})
 	exec.SetParserTokenLimit(maxDocumentToken)
+	exec.SetDefaultRulesFn(validationRules)
 	exec.SetErrorPresenter(surface.Present)
 	exec.SetRecoverFunc(surface.Recover)
 	exec.Use(extension.Introspection{})

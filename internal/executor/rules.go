@@ -1,0 +1,46 @@
+package executor
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+	"github.com/vektah/gqlparser/v2/validator/core"
+	"github.com/vektah/gqlparser/v2/validator/rules"
+)
+
+// validationRules are gqlparser's, with one mended: it evaluates the literals
+// of an input object, and so refuses an integer of more than 64 bits that
+// stands there for a custom scalar. The gateway's own inputs keep the rule as
+// it is, since theirs are evaluated.
+func validationRules() *rules.Rules {
+	all := rules.NewDefaultRules()
+	rule := rules.ValuesOfCorrectTypeRule
+	all.RemoveRule(rule.Name)
+	all.AddRule(rule.Name, func(observers *core.Events, addError core.AddErrFunc) {
+		var at *ast.Value
+		observers.OnValue(func(_ *core.Walker, value *ast.Value) { at = value }) // before the rule's own
+		rule.RuleFunc(observers, func(options ...core.ErrorOption) {
+			if !outOfRange(at, options) {
+				addError(options...)
+			}
+		})
+	})
+	return all
+}
+
+// outOfRange reports whether the rule's complaint about an object is only that
+// some number in it does not fit 64 bits.
+func outOfRange(value *ast.Value, complaint []core.ErrorOption) bool {
+	if value == nil || value.Kind != ast.ObjectValue || value.Definition.Name == "SubmitAsyncInput" {
+		return false
+	}
+	var told gqlerror.Error
+	for _, option := range complaint {
+		option(&told)
+	}
+	_, err := value.Value(nil)
+	return errors.Is(err, strconv.ErrRange) && strings.HasPrefix(told.Message, "Expected value of type")
+}
