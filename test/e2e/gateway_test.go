@@ -1,0 +1,168 @@
+package e2e
+
+import (
+	"context"
+	"database/sql"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	_ "modernc.org/sqlite" // the driver, to count rows
+
+	"asyncgate/test/pgtest"
+	"asyncgate/test/upstreams"
+)
+
+// twoTenants is the configuration of most tests: two issuers, and two tenants
+// with an upstream each. slow is idempotent for acme alone.
+const twoTenants = `
+listen: 127.0.0.1:0
+store: ${STORE}
+auth:
+  jwt:
+    - {issuer: "https://one.example/", hs256_secret: "${SECRET_ONE}", tenants: [acme, globex], admin: true}
+    - {issuer: "https://two.example/", hs256_secret: "${SECRET_TWO}", tenants: [acme]}
+authority: {max_age: 1h, tenant_admin_roles: [manager], admin_roles: [operator]}
+tenants:
+  acme:
+    upstream: {url: "${ACME}", schema: "${SCHEMA}", headers: {X-Api-Key: "${API_KEY}"}}
+    mutations: {slow: {idempotent: true, max_attempts: 2}}
+  globex:
+    upstream: {url: "${GLOBEX}", schema: "${SCHEMA}"}
+identity:
+  headers: {X-User-Id: "{subject}", X-Tenant: "{tenant}", X-Roles: "{roles?}"}
+mutations: {slow: {}, echo: {}, fail: {}, headers: {}}
+worker: {stale_after: 3s, drain_timeout: 15s}
+log: {level: debug}
+`
+
+// The secrets of a test's configuration. None is ever logged.
+const (
+	secretOne = "the first issuer's secret, known here alone"
+	secretTwo = "the second issuer's secret, known here alone"
+	apiKey    = "the-key-of-acme-at-its-upstream"
+)
+
+// stores makes an empty store of each kind.
+var stores = map[string]func(t *testing.T) string{
+	"SQLite": func(t *testing.T) string {
+		t.Helper()
+		return "sqlite:" + filepath.Join(t.TempDir(), "operations.db")
+	},
+	"Postgres": func(t *testing.T) string {
+		t.Helper()
+		return pgtest.URL(t)
+	},
+}
+
+// onEachStore holds a rule against every kind of store.
+func onEachStore(t *testing.T, rule func(t *testing.T, store string)) {
+	t.Helper()
+	for name, empty := range stores {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rule(t, empty(t))
+		})
+	}
+}
+
+// rows counts the operations of a store, past the gateway.
+func rows(t *testing.T, store string) (n int) {
+	t.Helper()
+	const count = "SELECT count(*) FROM async_operations"
+	path, isSQLite := strings.CutPrefix(store, "sqlite:")
+	if !isSQLite {
+		conn, err := pgx.Connect(t.Context(), store)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close(context.WithoutCancel(t.Context()))
+		if err := conn.QueryRow(t.Context(), count).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	db, err := sql.Open("sqlite", "file:"+path+"?mode=ro&_pragma=busy_timeout(5000)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.QueryRowContext(t.Context(), count).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// gateway is a configuration that nodes can serve.
+type gateway struct {
+	path string // of gateway.yaml
+	env  map[string]string
+}
+
+// node is a process that serves a gateway.
+type node struct {
+	*process
+	endpoint string // of its GraphQL
+}
+
+// configure writes a configuration that reads env.
+func configure(t *testing.T, yaml string, env map[string]string) gateway {
+	t.Helper()
+	g := gateway{
+		path: filepath.Join(t.TempDir(), "gateway.yaml"),
+		env:  map[string]string{"SECRET_ONE": secretOne, "SECRET_TWO": secretTwo, "API_KEY": apiKey},
+	}
+	maps.Copy(g.env, env)
+	if err := os.WriteFile(g.path, []byte(yaml), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// beforeYoga is twoTenants with an upstream behind each.
+func beforeYoga(t *testing.T, store string, acme, globex *upstreams.Server) gateway {
+	t.Helper()
+	schema, err := filepath.Abs(filepath.Join("..", "upstreams", "yoga", "schema.graphql"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return configure(t, twoTenants, map[string]string{
+		"STORE": store, "ACME": acme.URL, "GLOBEX": globex.URL, "SCHEMA": schema,
+	})
+}
+
+// with is g with something else in its configuration, which is yaml.
+func (g gateway) with(t *testing.T, yaml, was, is string) gateway {
+	t.Helper()
+	changed := strings.Replace(yaml, was, is, 1)
+	if changed == yaml {
+		t.Fatalf("%q is not in the configuration", was)
+	}
+	if err := os.WriteFile(g.path, []byte(changed), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// environment is the test's own, and what the configuration reads.
+func (g gateway) environment() []string {
+	// A binary with the race detector sleeps for a second at its end by default.
+	env := append(os.Environ(), "GORACE=atexit_sleep_ms=0")
+	for name, value := range g.env {
+		env = append(env, name+"="+value)
+	}
+	return env
+}
+
+// serve starts a node and waits until it serves.
+func (g gateway) serve(t *testing.T) node {
+	t.Helper()
+	p := start(t, g.environment(), "serve", "--config", g.path)
+	return node{process: p, endpoint: p.line(t, "listening on ") + "/graphql"}
+}
+
+// as is a caller of the node.
+func (n node) as(token string) caller { return caller{endpoint: n.endpoint, token: token} }
