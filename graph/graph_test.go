@@ -95,13 +95,17 @@ func TestSubmittedVariablesKeepTheirBytes(t *testing.T) {
 			`mutation { submitAsync(input: {document: "` + document + `", variables: {x: {z: 9007199254740993, a: 1.10, s: "<é", n: null, l: [1, true]}}}) { variables } }`,
 			``, `{"x":{"z":9007199254740993,"a":1.10,"s":"<é","n":null,"l":[1,true]}}`,
 		},
+		"AsALiteralBeyond64Bits": {
+			`mutation { submitAsync(input: {document: "` + document + `", variables: {x: [12345678901234567890, 1e400]}}) { variables } }`,
+			``, `{"x":[12345678901234567890,1e400]}`,
+		},
 		"InsideALiteral": {
 			`mutation($big: JSON) { submitAsync(input: {document: "` + document + `", variables: {x: $big}}) { variables } }`,
 			`{"big":12345678901234567890}`, `{"x":12345678901234567890}`,
 		},
 		"AsADefault": {
-			`mutation($v: JSON = {x: 9007199254740993}) { submitAsync(input: {document: "` + document + `", variables: $v}) { variables } }`,
-			``, `{"x":9007199254740993}`,
+			`mutation($v: JSON = {x: 12345678901234567890}) { submitAsync(input: {document: "` + document + `", variables: $v}) { variables } }`,
+			``, `{"x":12345678901234567890}`,
 		},
 		"Absent": {`mutation { submitAsync(input: {document: "` + document + `"}) { variables } }`, ``, `null`},
 		"Null":   {`mutation { submitAsync(input: {document: "` + document + `", variables: null}) { variables } }`, ``, `null`},

@@ -54,7 +54,8 @@ type Store interface {
 	// fresh claim token held by node, and counts the attempt. Due: notBefore
 	// has come and startBefore has not. The node must have sent a heartbeat
 	// and not have been recovered since; else nothing is claimed. Two claims
-	// never share a row.
+	// never share a row. What a claim took whose answer was lost, the store
+	// gives back uncounted at the node's next one.
 	Claim(ctx context.Context, node string, limit int) ([]Claim, error)
 
 	// Heartbeat proves that node lives, and with it all its claims, and

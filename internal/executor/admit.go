@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -38,14 +39,11 @@ func prepare(r Request, limits Limits) (prepared, error) {
 	if limits.Variables > 0 && int64(len(r.Variables)) > limits.Variables {
 		return prepared{}, &RefusalError{Code: "PAYLOAD_TOO_LARGE", Message: "variables are larger than this gateway keeps"}
 	}
-	if !raw.IsNull(r.Variables) {
-		if _, err := raw.Object(r.Variables); err != nil {
-			return prepared{}, badInput("variables must be an object")
-		}
-		if nulKey(r.Variables) {
-			return prepared{}, badInput("a key of variables holds U+0000, which cannot be stored")
-		}
-	} else {
+	digest, err := digestVariables(r.Variables)
+	if err != nil {
+		return prepared{}, err
+	}
+	if raw.IsNull(r.Variables) {
 		p.Variables = nil
 	}
 	if r.OperationName != nil {
@@ -68,7 +66,7 @@ func prepare(r Request, limits Limits) (prepared, error) {
 		}
 		p.key = *r.IdempotencyKey
 	}
-	p.fingerprint = fingerprint(r.Document, p.operationName, p.Variables)
+	p.fingerprint = fingerprint(r.Document, p.operationName, digest)
 	return p, nil
 }
 
@@ -77,25 +75,26 @@ func validKey(key string) bool {
 	return len(key) >= 1 && len(key) <= 255 && strings.IndexFunc(key, printable) < 0
 }
 
-// nulKey reports whether a key anywhere in a JSON value holds U+0000.
-func nulKey(value []byte) bool {
-	switch raw.Kind(value) {
-	case '{':
-		members, _ := raw.Object(value)
-		for _, member := range members {
-			if strings.ContainsRune(member.Name, 0) || nulKey(member.Value) {
-				return true
-			}
-		}
-	case '[':
-		elements, _ := raw.Array(value)
-		for _, element := range elements {
-			if nulKey(element) {
-				return true
-			}
-		}
+// maxVariablesDepth bounds nesting, and with it the work of checking types,
+// which goes over a value once a level.
+const maxVariablesDepth = 200
+
+// digestVariables reads variables once. Errors: a RefusalError with
+// BAD_USER_INPUT.
+func digestVariables(variables json.RawMessage) (raw.Digest, error) {
+	if raw.IsNull(variables) {
+		variables = json.RawMessage("{}")
 	}
-	return false
+	digest, err := raw.DigestOf(variables)
+	switch {
+	case err != nil || raw.Kind(variables) != '{':
+		return raw.Digest{}, badInput("variables must be an object")
+	case digest.NULKey:
+		return raw.Digest{}, badInput("a key of variables holds U+0000, which cannot be stored")
+	case digest.Depth > maxVariablesDepth:
+		return raw.Digest{}, badInput("variables are nested more than %d levels deep", maxVariablesDepth)
+	}
+	return digest, nil
 }
 
 // Admit decides whether a caller may submit a request to this tenant, and
@@ -139,13 +138,11 @@ func (t *Tenant) admit(ctx context.Context, caller auth.SecurityContext, p prepa
 // parse reads a stored document against the tenant's schema, through the same
 // executor that will run it. Errors: a RefusalError.
 func (t *Tenant) parse(ctx context.Context, document, operationName string, variables []byte) (*graphql.OperationContext, error) {
-	decoded, err := decodeVariables(variables)
-	if err != nil {
-		return nil, err
-	}
-	oc, errs := t.executor.CreateOperationContext(graphql.StartOperationTrace(ctx),
-		&graphql.RawParams{Query: document, OperationName: operationName, Variables: decoded})
+	oc, errs, err := t.create(graphql.StartOperationTrace(ctx),
+		Params{Query: document, OperationName: operationName, Variables: variables})
 	switch {
+	case err != nil:
+		return nil, err
 	case oc.Doc != nil && oc.Operation == nil:
 		return nil, noOperation(oc.Doc, operationName)
 	case oc.Operation != nil && oc.Operation.Operation != ast.Mutation:

@@ -35,10 +35,12 @@ func (c *composite) Exec(ctx context.Context) graphql.ResponseHandler {
 	if oc.Operation.Operation == ast.Subscription {
 		return c.gateway.Exec(graphql.WithOperationContext(ctx, childOperation(oc, c.collect(oc))))
 	}
-	if c.verbatim(oc) {
-		return c.upstream.Exec(ctx)
-	}
+	verbatim := c.verbatim(oc)
 	return once(func(ctx context.Context) *graphql.Response {
+		exchangeFrom(ctx).begun = true
+		if verbatim {
+			return c.upstream.Exec(ctx)(ctx)
+		}
 		fields := c.collect(oc)
 		if c.upstreamOnly(oc.Operation.Operation, slices.Values(fields)) {
 			return c.forwardPrinted(ctx, oc, fields)

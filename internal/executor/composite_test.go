@@ -46,6 +46,21 @@ func TestABigIntegerMayBeALiteralInAnInputObject(t *testing.T) {
 	}
 }
 
+// gqlparser evaluates defaults, and fails for one that does not fit 64 bits.
+func TestABigIntegerMayBeTheDefaultOfAVariable(t *testing.T) {
+	t.Parallel()
+	url, heard := scripted(t, `{"data":{"pay":null}}`)
+	tenant := newShop(t, executor.RemoteOptions{URL: url})
+	query := `mutation($big: BigInt = 123456789012345678901234567890) { pay(amount: 1, item: {sku: "a", big: $big}) { thing { id } } }`
+	ask(t.Context(), tenant, executor.Params{Query: query})
+	if request := hear(t, heard); request.Query != query || request.Variables != nil {
+		t.Errorf("the upstream was asked %s", request.Raw)
+	}
+	if _, err := tenant.Admit(t.Context(), ada, executor.Request{Document: query}, limits); err != nil {
+		t.Errorf("not admitted: %v", err)
+	}
+}
+
 func TestAnEmptyOperationNameIsLeftOut(t *testing.T) {
 	t.Parallel()
 	url, heard := scripted(t, `{"data":{"things":[]}}`)

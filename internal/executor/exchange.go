@@ -17,6 +17,7 @@ type contextKey struct{}
 type exchange struct {
 	variables json.RawMessage // as the client wrote them, nil for none
 	attempt   *attempt        // nil for a synchronous request
+	begun     bool            // set once the operation is handed to the upstream
 	answer    *answer         // set by a remote upstream
 }
 

@@ -82,6 +82,8 @@ func (t *Tenant) attempt(ctx context.Context, caller auth.SecurityContext, op as
 	switch {
 	case x.answer != nil:
 		return Attempted{Envelope: x.answer.envelope, Failure: x.answer.failure, RetryAfter: x.answer.retryAfter}
+	case response == nil && !x.begun:
+		return notDone(asyncop.CodeUpstreamUnavailable, asyncop.NotExecuted, "The attempt was cut off before anything was sent.")
 	case response == nil:
 		return notDone(asyncop.CodeOutcomeUnknown, asyncop.UnknownExecution, "The attempt was cut off. Whether the work was done is not known.")
 	case len(response.Errors) > 0:

@@ -2,6 +2,8 @@ package executor
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"asyncgate/internal/asyncop"
@@ -54,36 +56,16 @@ func (p *Pool) heartbeats(ctx context.Context, registered chan<- struct{}) {
 	}
 }
 
-// heartbeat proves that every name lives under which attempts run, and the one
-// that is claimed under.
+// heartbeat proves that this node lives, and with it all its claims.
 func (p *Pool) heartbeat(ctx context.Context) error {
-	for name, held := range p.held() {
-		if err := p.beat(ctx, name, held); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// held is the attempts under way, by the name that they were claimed under.
-func (p *Pool) held() map[string][]*running {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	held := map[string][]*running{p.name: nil}
-	for _, r := range p.running {
-		held[r.name] = append(held[r.name], r)
-	}
-	return held
-}
-
-func (p *Pool) beat(ctx context.Context, name string, held []*running) error {
+	held := p.held()
 	refs := make([]asyncop.ClaimRef, len(held))
 	for i, r := range held {
 		refs[i] = r.claim.Ref()
 	}
 	bounded, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
-	pulses, err := p.queue.Heartbeat(bounded, name, refs)
+	pulses, err := p.queue.Heartbeat(bounded, p.options.Node, refs)
 	if err != nil {
 		return err
 	}
@@ -93,6 +75,13 @@ func (p *Pool) beat(ctx context.Context, name string, held []*running) error {
 		}
 	}
 	return nil
+}
+
+// held is the attempts under way.
+func (p *Pool) held() []*running {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Collect(maps.Values(p.running))
 }
 
 // lose ends the attempt of a lost claim where another may run beside it. One

@@ -45,17 +45,14 @@ type Pool struct {
 	due     chan struct{} // holds one: claim
 	queue   Queue         // set by Run
 	settle  *settler      // set by Run
-	doubt   bool          // whoever claims: the last claim's answer may have been lost
 
 	mu      sync.Mutex
-	name    string                 // guarded by mu; whoever claims changes it: what is claimed under
 	running map[uuid.UUID]*running // guarded by mu, by claim token
 }
 
 // running is an attempt under way.
 type running struct {
 	claim  asyncop.Claim
-	name   string // that it was claimed under
 	cancel context.CancelCauseFunc
 	lost   bool // guarded by Pool.mu
 }
@@ -63,7 +60,7 @@ type running struct {
 // NewPool makes a pool. Nothing is claimed before Run.
 func NewPool(worker Attempter, options PoolOptions) *Pool {
 	return &Pool{
-		options: options, worker: worker, name: options.Node,
+		options: options, worker: worker,
 		due:     make(chan struct{}, 1),
 		running: map[uuid.UUID]*running{},
 	}
@@ -146,11 +143,10 @@ func (p *Pool) claimUntil(ctx, working context.Context, attempts *sync.WaitGroup
 	for ctx.Err() == nil {
 		free := cap(slots) - len(slots)
 		claims := p.claim(ctx, working, free)
-		name := p.name
 		for _, claim := range claims {
 			slots <- struct{}{}
 			attempts.Go(func() {
-				p.attempt(working, name, claim)
+				p.attempt(working, claim)
 				<-slots
 				signal(freed)
 			})
@@ -177,11 +173,11 @@ func (p *Pool) claim(ctx, working context.Context, limit int) []asyncop.Claim {
 	if limit == 0 {
 		return nil
 	}
-	// Not ctx itself: a claim whose answer is cut off would run nowhere until
-	// it is recovered.
+	// Not ctx itself: what a claim took whose answer is cut off runs nowhere
+	// until the store gives it back.
 	bounded, cancel := context.WithTimeout(working, storeTimeout)
 	defer cancel()
-	claims, err := p.claimNamed(bounded, limit)
+	claims, err := p.queue.Claim(bounded, p.options.Node, limit)
 	if err != nil {
 		p.options.Log.WarnContext(ctx, "claim operations", "error", err)
 		return nil
@@ -193,29 +189,11 @@ func (p *Pool) claim(ctx, working context.Context, limit int) []asyncop.Claim {
 	return nil
 }
 
-// claimNamed claims under the pool's name of the moment. After an error it
-// takes another one: the answer alone may have been lost, and what was claimed
-// then runs nowhere. It is recovered once its name has fallen silent.
-func (p *Pool) claimNamed(ctx context.Context, limit int) ([]asyncop.Claim, error) {
-	if p.doubt {
-		name := p.options.Node + "." + uuid.NewString()[:8]
-		if _, err := p.queue.Heartbeat(ctx, name, nil); err != nil {
-			return nil, err
-		}
-		p.mu.Lock()
-		p.name = name
-		p.mu.Unlock()
-	}
-	claims, err := p.queue.Claim(ctx, p.name, limit)
-	p.doubt = err != nil
-	return claims, err
-}
-
 // attempt makes one attempt and sees it settled.
-func (p *Pool) attempt(working context.Context, name string, claim asyncop.Claim) {
+func (p *Pool) attempt(working context.Context, claim asyncop.Claim) {
 	ctx, cancel := context.WithCancelCause(working)
 	defer cancel(nil)
-	r := &running{claim: claim, name: name, cancel: cancel}
+	r := &running{claim: claim, cancel: cancel}
 	p.mu.Lock()
 	p.running[claim.Token] = r
 	p.mu.Unlock()

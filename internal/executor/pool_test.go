@@ -129,30 +129,6 @@ func TestClaimsAskForNoMoreThanTheFreeSlots(t *testing.T) {
 	})
 }
 
-// What such a claim took would else be RUNNING for as long as its node lives.
-func TestAClaimWhoseAnswerWasLostIsRecovered(t *testing.T) {
-	underPool(t, func(t *testing.T, r *rig) {
-		lose := true
-		r.queue = &faultyQueue{Queue: r.store, claim: func(ctx context.Context, node string, limit int) ([]asyncop.Claim, error) {
-			claims, err := r.store.Claim(ctx, node, limit)
-			if len(claims) > 0 && lose {
-				lose = false
-				return nil, errAway
-			}
-			return claims, err
-		}}
-		once, again := r.submit(t), r.submit(t, idempotent)
-		r.start(t, succeeding(5*time.Minute))
-		later := r.submit(t)
-		r.expect(t, once.ID, asyncop.Running, "", 1)
-		r.expect(t, later.ID, asyncop.Running, "", 1)
-		time.Sleep(8 * time.Minute)
-		r.expect(t, once.ID, asyncop.Failed, asyncop.CodeOutcomeUnknown, 1)
-		r.expect(t, again.ID, asyncop.Succeeded, "", 2)
-		r.expect(t, later.ID, asyncop.Succeeded, "", 1)
-	})
-}
-
 func TestAnOutageWhileAttemptsRunLosesNone(t *testing.T) {
 	underPool(t, func(t *testing.T, r *rig) {
 		var away atomic.Bool

@@ -205,6 +205,20 @@ func TestAnUpstreamThatNeverAnswersTimesOut(t *testing.T) {
 	}
 }
 
+func TestAnAttemptCutOffBeforeItBeganIsGivenBack(t *testing.T) {
+	t.Parallel()
+	url, requests := rawUpstream(t, func(conn net.Conn, _ int) { _, _ = io.WriteString(conn, fine) })
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	got := attempt(ctx, newShop(t, executor.RemoteOptions{URL: url}))
+	if got.Failure == nil || got.Failure.Code != asyncop.CodeUpstreamUnavailable || got.Failure.Execution != asyncop.NotExecuted {
+		t.Errorf("got %+v", got.Failure)
+	}
+	if requests.Load() != 0 {
+		t.Error("the upstream was called")
+	}
+}
+
 func TestEveryAttemptNamesItsOperation(t *testing.T) {
 	t.Parallel()
 	url, heard := scripted(t, `{"data":{"pay":null}}`)

@@ -13,8 +13,7 @@ import (
 
 // validationRules are gqlparser's, with one mended: it evaluates the literals
 // of an input object, and so refuses an integer of more than 64 bits that
-// stands there for a custom scalar. The gateway's own inputs keep the rule as
-// it is, since theirs are evaluated.
+// stands there for a custom scalar.
 func validationRules() *rules.Rules {
 	all := rules.NewDefaultRules()
 	rule := rules.ValuesOfCorrectTypeRule
@@ -34,7 +33,7 @@ func validationRules() *rules.Rules {
 // outOfRange reports whether the rule's complaint about an object is only that
 // some number in it does not fit 64 bits.
 func outOfRange(value *ast.Value, complaint []core.ErrorOption) bool {
-	if value == nil || value.Kind != ast.ObjectValue || value.Definition.Name == "SubmitAsyncInput" {
+	if value == nil || value.Kind != ast.ObjectValue {
 		return false
 	}
 	var told gqlerror.Error

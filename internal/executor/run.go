@@ -56,15 +56,10 @@ func (t *Tenant) Begin(ctx context.Context, params Params) *Run {
 	ctx, cancel := context.WithCancel(graphql.StartOperationTrace(ctx))
 	r := &Run{cancel: cancel, tenant: t, exchange: &exchange{variables: params.Variables}}
 	r.ctx = withExchange(ctx, r.exchange)
-	decoded, err := decodeVariables(params.Variables)
-	if err != nil {
-		r.refuse(nil, gqlerror.List{gqlerror.Wrap(err)})
-		return r
-	}
-	oc, errs := t.executor.CreateOperationContext(r.ctx, &graphql.RawParams{
-		Query: params.Query, OperationName: params.OperationName, Variables: decoded,
-	})
+	oc, errs, err := t.create(r.ctx, params)
 	switch {
+	case err != nil:
+		errs = gqlerror.List{gqlerror.Wrap(err)}
 	case oc.Doc != nil && oc.Operation == nil:
 		errs = gqlerror.List{gqlerror.Wrap(noOperation(oc.Doc, params.OperationName))}
 	case len(errs) == 0:

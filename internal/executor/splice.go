@@ -45,7 +45,8 @@ func (c *composite) join(ctx context.Context, oc *graphql.OperationContext, fiel
 		parts = append(parts, p)
 	}
 	if len(gatewayFields) > 0 {
-		parts = append(parts, run(ctx, c.gateway, childOperation(oc, gatewayFields), &exchange{variables: x.variables}))
+		child, y := c.gatewayShare(oc, gatewayFields, x)
+		parts = append(parts, run(ctx, c.gateway, child, y))
 	}
 	x.answer = &answer{envelope: c.envelope(oc.Operation.Operation, fields, parts)}
 	return x.answer.response(oc)

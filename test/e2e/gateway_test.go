@@ -31,7 +31,7 @@ tenants:
     upstream: {url: "${ACME}", schema: "${SCHEMA}", headers: {X-Api-Key: "${API_KEY}"}}
     mutations: {slow: {idempotent: true, max_attempts: 2}}
   globex:
-    upstream: {url: "${GLOBEX}", schema: "${SCHEMA}"}
+    upstream: {url: "${GLOBEX}"}
 identity:
   headers: {X-User-Id: "{subject}", X-Tenant: "{tenant}", X-Roles: "{roles?}"}
 mutations: {slow: {}, echo: {}, fail: {}, headers: {}}

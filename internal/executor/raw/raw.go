@@ -168,9 +168,6 @@ func (s *scanner) take(c byte) error {
 }
 
 func (s *scanner) value(depth int) error {
-	if depth > maxDepth {
-		return ErrSyntax
-	}
 	switch c := s.peek(); {
 	case c == '{':
 		return s.object(depth+1, nil)
@@ -187,6 +184,20 @@ func (s *scanner) value(depth int) error {
 
 // object reads an object and tells each, if given, of every member.
 func (s *scanner) object(depth int, each func(name, value []byte) error) error {
+	return s.members(depth, func(name []byte) error {
+		value, err := s.span(depth)
+		if err != nil || each == nil {
+			return err
+		}
+		return each(name, value)
+	})
+}
+
+// members reads an object; read is given each name and reads its value.
+func (s *scanner) members(depth int, read func(name []byte) error) error {
+	if depth > maxDepth {
+		return ErrSyntax
+	}
 	s.at++ // the caller saw the brace
 	s.space()
 	if s.peek() == '}' {
@@ -207,14 +218,8 @@ func (s *scanner) object(depth int, each func(name, value []byte) error) error {
 		if err := s.take(':'); err != nil {
 			return err
 		}
-		value, err := s.span(depth)
-		if err != nil {
+		if err := read(name); err != nil {
 			return err
-		}
-		if each != nil {
-			if err := each(name, value); err != nil {
-				return err
-			}
 		}
 		if more, err := s.more('}'); !more {
 			return err
@@ -224,6 +229,20 @@ func (s *scanner) object(depth int, each func(name, value []byte) error) error {
 
 // array reads an array and tells each, if given, of every element.
 func (s *scanner) array(depth int, each func(value []byte) error) error {
+	return s.elements(depth, func() error {
+		value, err := s.span(depth)
+		if err != nil || each == nil {
+			return err
+		}
+		return each(value)
+	})
+}
+
+// elements reads an array; read reads each of its values.
+func (s *scanner) elements(depth int, read func() error) error {
+	if depth > maxDepth {
+		return ErrSyntax
+	}
 	s.at++ // the caller saw the bracket
 	s.space()
 	if s.peek() == ']' {
@@ -231,14 +250,8 @@ func (s *scanner) array(depth int, each func(value []byte) error) error {
 		return nil
 	}
 	for {
-		value, err := s.span(depth)
-		if err != nil {
+		if err := read(); err != nil {
 			return err
-		}
-		if each != nil {
-			if err := each(value); err != nil {
-				return err
-			}
 		}
 		if more, err := s.more(']'); !more {
 			return err

@@ -54,6 +54,47 @@ func TestQuoteEscapesNoMoreThanItMust(t *testing.T) {
 	}
 }
 
+func TestADigestIgnoresOrderAndWhiteSpaceAlone(t *testing.T) {
+	t.Parallel()
+	sum := func(text string) [32]byte {
+		t.Helper()
+		d, err := raw.DigestOf([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d.Sum
+	}
+	if sum(`{"b":[{"y":1,"x":2}],"a":null}`) != sum(` { "a" : null, "b" : [ {"x":2,"\u0079":1} ] } `) {
+		t.Error("order and white space count")
+	}
+	different := []string{
+		`{}`, `[]`, `[{}]`, `[[]]`, `[[],[]]`, `[[[]]]`, `null`, `1`, `1.0`, `"1"`, `[1,2]`, `[12]`, `[2,1]`,
+		`{"a":1}`, `{"a":"1"}`, `{"a":1,"b":1}`, `{"b":1}`, `{"a":{"b":1}}`, `{"ab":1}`, `{"a":[1]}`, `{"a":1,"a":2}`, `{"a":2,"a":1}`,
+	}
+	seen := map[[32]byte]string{}
+	for _, text := range different {
+		if other, ok := seen[sum(text)]; ok {
+			t.Errorf("%s and %s are one", text, other)
+		}
+		seen[sum(text)] = text
+	}
+}
+
+func TestADigestTellsDepthAndNULKeys(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]raw.Digest{
+		`1`:                      {Depth: 0},
+		`{"a":[{"b":1}],"c":{}}`: {Depth: 3},
+		`["\u0000"]`:             {Depth: 1},
+		`[{"a\u0000":1}]`:        {Depth: 2, NULKey: true},
+	} {
+		got, err := raw.DigestOf([]byte(text))
+		if got.Sum = [32]byte{}; err != nil || got != want {
+			t.Errorf("%s: got %+v, %v", text, got, err)
+		}
+	}
+}
+
 // FuzzValid holds the scanner against encoding/json: the same texts are JSON,
 // except that we insist on UTF-8.
 func FuzzValid(f *testing.F) {
@@ -65,7 +106,20 @@ func FuzzValid(f *testing.F) {
 		if got := raw.Valid(text); got != want {
 			t.Fatalf("%q: got %v, want %v", text, got, want)
 		}
+		if _, err := raw.DigestOf(text); (err == nil) != want {
+			t.Fatalf("%q: its digest: %v", text, err)
+		}
 	})
+}
+
+func BenchmarkDigestOfADeepValue(b *testing.B) {
+	text := []byte(strings.Repeat("[", 9_000) + `"` + strings.Repeat("x", 230_000) + `"` + strings.Repeat("]", 9_000))
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		if _, err := raw.DigestOf(text); err != nil {
+			b.Fatal(err)
+		}
+	}
 }
 
 func BenchmarkObject(b *testing.B) {

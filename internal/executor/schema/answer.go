@@ -97,10 +97,8 @@ type deprecation struct {
 // decode reads the data of a GraphQL response. Errors: ErrAnswer.
 func decode[T any](answer []byte) (T, error) {
 	var response struct {
-		Data   *T `json:"data"`
-		Errors []struct {
-			Message string `json:"message"`
-		} `json:"errors"`
+		Data   *T            `json:"data"`
+		Errors []answerError `json:"errors"`
 	}
 	var none T
 	if len(bytes.TrimSpace(answer)) == 0 {
@@ -109,13 +107,71 @@ func decode[T any](answer []byte) (T, error) {
 	if err := json.Unmarshal(answer, &response); err != nil {
 		return none, unusable("it is not what introspection answers, and begins with %q", excerpt(string(answer[:min(len(answer), excerptSource)])))
 	}
-	if len(response.Errors) > 0 {
-		return none, unusable("it is an error, %q", excerpt(response.Errors[0].Message))
+	if fatal := fatalError(response.Errors, answer); fatal != nil {
+		return none, unusable("it is an error, %q", excerpt(fatal.Message))
 	}
 	if response.Data == nil {
 		return none, unusable("it has no data")
 	}
 	return *response.Data, nil
+}
+
+// answerError is an error beside, or in place of, the data.
+type answerError struct {
+	Message string `json:"message"`
+	Path    []any  `json:"path"`
+}
+
+// fatalError is the first of an answer's errors without whose place the schema
+// is not whole, or nil.
+func fatalError(errs []answerError, answer []byte) *answerError {
+	if len(errs) == 0 {
+		return nil
+	}
+	var response struct {
+		Data any `json:"data"`
+	}
+	_ = json.Unmarshal(answer, &response) // it was decoded before
+	for i := range errs {
+		if !errs[i].spares(response.Data) {
+			return &errs[i]
+		}
+	}
+	return nil
+}
+
+// spares reports whether the schema is whole without what the error is about:
+// a default value that its server could not print, as graphql-js cannot where
+// a custom scalar has an object for one. Only a non-null input is not whole
+// without its default, since it would then be required.
+func (e answerError) spares(data any) bool {
+	if len(e.Path) == 0 || e.Path[len(e.Path)-1] != "defaultValue" {
+		return false
+	}
+	input, ok := at(data, e.Path[:len(e.Path)-1]).(map[string]any)
+	if !ok {
+		return false
+	}
+	typ, ok := input["type"].(map[string]any)
+	return ok && typ["kind"] != "NON_NULL"
+}
+
+// at follows a response path through decoded data.
+func at(value any, path []any) any {
+	for _, step := range path {
+		switch step := step.(type) {
+		case string:
+			object, _ := value.(map[string]any)
+			value = object[step]
+		case float64:
+			list, _ := value.([]any)
+			if int(step) < 0 || int(step) >= len(list) {
+				return nil
+			}
+			value = list[int(step)]
+		}
+	}
+	return value
 }
 
 // invalid is ErrInvalid with what is wrong about the schema, and the way out.

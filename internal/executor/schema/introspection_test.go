@@ -26,6 +26,23 @@ func TestIntrospectionSaysWhatTheFileSays(t *testing.T) {
 	}
 }
 
+// graphql-js cannot print the default of a custom scalar that is an object.
+func TestADefaultThatTheServerCannotPrintIsLeftOut(t *testing.T) {
+	t.Parallel()
+	answer := func(kind string) []byte {
+		return []byte(`{"errors":[{"message":"Cannot convert value to AST","path":["__schema","types",1,"inputFields",0,"defaultValue"]}],
+			"data":{"__schema":{"queryType":{"name":"Query"},"directives":[],"types":[
+				{"kind":"OBJECT","name":"Query","fields":[{"name":"a","args":[],"type":{"kind":"SCALAR","name":"Int"}}]},
+				{"kind":"INPUT_OBJECT","name":"In","inputFields":[{"name":"x","type":{"kind":"` + kind + `","name":"Int","ofType":{"kind":"SCALAR","name":"Int"}},"defaultValue":null}]}]}}}`)
+	}
+	if _, err := schema.FromIntrospection(answer("SCALAR")); err != nil {
+		t.Errorf("nullable: %v", err)
+	}
+	if _, err := schema.FromIntrospection(answer("NON_NULL")); !errors.Is(err, schema.ErrAnswer) {
+		t.Errorf("non-null: got %v", err)
+	}
+}
+
 func TestUnusableAnswersSayWhatToDo(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("<p>https://acme.internal:9001/secret ", 5000)
