@@ -17,7 +17,6 @@ import (
 	"asyncgate/internal/asyncop/sqlite"
 	"asyncgate/internal/auth"
 	"asyncgate/internal/executor"
-	"asyncgate/internal/executor/schema"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -45,15 +44,12 @@ func newGateway(t *testing.T, log *slog.Logger) *gateway {
 	g := &gateway{store: store}
 	operations := &executor.Operations{
 		Records: store, Hub: asyncop.NewHub(time.Second, quiet),
-		Limits: executor.Limits{MaxAge: 24 * time.Hour},
+		Limits: func() executor.Limits { return executor.Limits{MaxAge: 24 * time.Hour} },
 		Reach:  func(auth.SecurityContext) auth.Reach { return g.reach },
 	}
-	sdl, err := schema.FromSDL("up.graphqls", `scalar Any type Query { a: Int } type Mutation { run(x: Any, n: Int): Int }`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tenants, err := executor.NewTenants(graph.Surface(operations, log), []executor.TenantOptions{{
-		Schema: sdl, Remote: executor.RemoteOptions{URL: "http://127.0.0.1:1"},
+	const sdl = `scalar Any type Query { a: Int } type Mutation { run(x: Any, n: Int): Int }`
+	tenants, err := executor.NewTenants(executor.NewEngines(graph.Surface(operations, log)), []executor.TenantOptions{{
+		Schema: executor.SDL("up.graphqls", []byte(sdl)), Remote: executor.RemoteOptions{URL: "http://127.0.0.1:1"},
 		Allowlist: executor.Allowlist{
 			"run":  {Idempotent: true, MaxAttempts: 3, Timeout: 90 * time.Second, StartWithin: time.Hour, MaxPriority: 9},
 			"boss": {Roles: []string{"boss"}},

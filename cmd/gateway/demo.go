@@ -43,7 +43,7 @@ func (c *demoCommand) Run(ctx context.Context, std stdio) (err error) {
 	if err != nil {
 		return err
 	}
-	return serve(ctx, cfg, std, func(address string) {
+	return serve(ctx, cfg, std, nil, func(address string) {
 		if err := demo.Introduce(std.out, address, tokens); err != nil {
 			_, _ = fmt.Fprintf(std.err, "gateway: %v\n", err)
 		}

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
-	"time"
+	"slices"
 
 	"github.com/google/uuid"
-	"github.com/vektah/gqlparser/v2/ast"
 	"golang.org/x/sync/errgroup"
 
 	"asyncgate/graph"
@@ -21,7 +21,6 @@ import (
 	"asyncgate/internal/auth"
 	"asyncgate/internal/config"
 	"asyncgate/internal/executor"
-	"asyncgate/internal/executor/schema"
 	"asyncgate/internal/server"
 )
 
@@ -29,10 +28,14 @@ import (
 type node struct {
 	store   store
 	hub     *asyncop.Hub
-	pool    *executor.Pool
-	sweeper *executor.Sweeper
-	tenants *executor.Tenants
+	engines executor.Engines
+	live    *live
 	server  *server.Server
+	log     *slog.Logger
+	// reloaded is called with each configuration that took effect.
+	reloaded func(*config.Config)
+	// stopping is closed when clients read nothing more of subscriptions.
+	stopping chan struct{}
 }
 
 // store is an asyncop.Store with its life.
@@ -43,65 +46,43 @@ type store interface {
 
 // newNode builds a node that does nothing yet. The caller must call release.
 func newNode(ctx context.Context, cfg *config.Config, log *slog.Logger) (n *node, release func(), err error) {
-	verifier, err := auth.NewVerifier(cfg.Policy())
+	n = &node{live: &live{}, hub: asyncop.NewHub(cfg.Worker.PollInterval, log), log: log, stopping: make(chan struct{})}
+	operations := &executor.Operations{Hub: n.hub, Tenants: n.live, Limits: n.live.submissionLimits, Reach: n.live.reach}
+	n.engines = executor.NewEngines(graph.Surface(operations, log))
+	first, err := n.newGeneration(cfg)
 	if err != nil {
 		return nil, nil, err
 	}
-	operations := &executor.Operations{
-		Limits: executor.Limits{Variables: cfg.Limits.Variables, MaxAge: cfg.Authority.MaxAge},
-		Reach:  verifier.Reach,
-	}
-	tenants, err := newTenants(cfg, operations, log)
+	n.live.set(first)
+	n.store, release, err = openStore(ctx, cfg, asyncop.Wakers{n.hub, n.live}, log)
 	if err != nil {
 		return nil, nil, err
 	}
-	hub := asyncop.NewHub(cfg.Worker.PollInterval, log)
-	pool := executor.NewPool(executor.Worker{Tenants: tenants, MaxAge: cfg.Authority.MaxAge, Log: log}, executor.PoolOptions{
-		Node:        nodeName(),
-		Concurrency: cfg.Worker.Concurrency, PollInterval: cfg.Worker.PollInterval,
-		StaleAfter: cfg.Worker.StaleAfter, DrainTimeout: cfg.Worker.DrainTimeout, Log: log,
+	operations.Records = n.store
+	n.server = server.New(server.Options{
+		Tenants: n.live, Verifier: n.live, Limits: n.live.wireLimits, Logger: log,
+		Stopping: func() { close(n.stopping) },
 	})
-	opened, release, err := openStore(ctx, cfg, asyncop.Wakers{hub, pool}, log)
-	if err != nil {
-		return nil, nil, err
-	}
-	operations.Records, operations.Hub, operations.Tenants = opened, hub, tenants
-	return &node{
-		store: opened, hub: hub, pool: pool, tenants: tenants,
-		sweeper: &executor.Sweeper{
-			Shelf:       opened,
-			Retention:   asyncop.Retention{Result: cfg.Retention.Result, Operation: cfg.Retention.Operation},
-			ExpireEvery: cfg.Worker.PollInterval, Log: log,
-		},
-		server: server.New(server.Options{
-			Tenants: tenants, Verifier: verifier, Limits: server.Limits{Body: cfg.Limits.Body}, Logger: log,
-		}),
-	}, release, nil
+	return n, release, nil
 }
-
-// firstTry is how long the listener waits for upstreams to be asked for their
-// schemas. One that is slower is UNAVAILABLE until it has answered.
-const firstTry = 5 * time.Second
 
 // Run serves on ln until ctx ends, and then drains: what serves clients and
 // works stops first, then what carries its wakes and writes. It calls ready
-// once requests are served.
-func (n *node) Run(ctx context.Context, ln net.Listener, ready func()) error {
+// once requests are served. Each value from reload is a configuration to take
+// over.
+func (n *node) Run(ctx context.Context, ln net.Listener, ready func(), reload <-chan func() (*config.Config, error)) error {
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	behind, behindCtx := errgroup.WithContext(background)
-	tried := make(chan struct{})
 	behind.Go(func() error { return n.store.Run(behindCtx) })
-	behind.Go(func() error { return n.tenants.Run(behindCtx, func() { close(tried) }) })
 
 	front, frontCtx := errgroup.WithContext(ctx)
-	front.Go(func() error { return n.hub.Run(frontCtx, n.store) }) // waits end with it, so that no long poll holds the stop up
-	front.Go(func() error { return n.sweeper.Run(frontCtx) })
-	front.Go(func() error { return n.pool.Run(frontCtx, n.store) })
+	front.Go(func() error { return n.runHub(background) })
+	loaded := make(chan struct{})
+	front.Go(func() error { return n.generations(frontCtx, func() { close(loaded) }, reload) })
 	front.Go(func() error {
 		select {
-		case <-tried:
-		case <-time.After(firstTry):
+		case <-loaded:
 		case <-frontCtx.Done():
 		}
 		ready()
@@ -112,9 +93,33 @@ func (n *node) Run(ctx context.Context, ln net.Listener, ready func()) error {
 	return errors.Join(err, behind.Wait())
 }
 
+// runHub runs the hub until the server begins to stop. Waits end with it, so
+// that no long poll holds the stop up.
+func (n *node) runHub(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		defer cancel()
+		select {
+		case <-n.stopping:
+		case <-ctx.Done():
+		}
+	}()
+	return n.hub.Run(ctx, n.store)
+}
+
 // newTenants makes the directory of tenants. Schemas from files are read, and
 // merged, here: a mistake in one is a mistake of the configuration.
-func newTenants(cfg *config.Config, operations *executor.Operations, log *slog.Logger) (*executor.Tenants, error) {
+func newTenants(cfg *config.Config, engines executor.Engines, log *slog.Logger) (*executor.Tenants, error) {
+	all, err := tenantOptions(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return executor.NewTenants(engines, all, log)
+}
+
+// tenantOptions reads what the configuration says of each tenant.
+func tenantOptions(cfg *config.Config) ([]executor.TenantOptions, error) {
 	identity, err := auth.CompileHeaders(cfg.Headers, cfg.ExtraClaims())
 	if err != nil {
 		return nil, err
@@ -126,10 +131,12 @@ func newTenants(cfg *config.Config, operations *executor.Operations, log *slog.L
 	if cfg.Upstream != nil {
 		upstreams[""] = *cfg.Upstream
 	}
+	files := schemaFiles{}
 	var all []executor.TenantOptions
 	var errs []error
-	for name, upstream := range upstreams {
-		fromFile, err := readSchema(upstream.Schema)
+	for _, name := range slices.Sorted(maps.Keys(upstreams)) {
+		upstream := upstreams[name]
+		fromFile, err := files.read(upstream.Schema)
 		errs = append(errs, err)
 		all = append(all, executor.TenantOptions{
 			Name: name, Schema: fromFile, Allowlist: allowlist(cfg.Allowlist(name)),
@@ -139,21 +146,25 @@ func newTenants(cfg *config.Config, operations *executor.Operations, log *slog.L
 			},
 		})
 	}
-	if err := errors.Join(errs...); err != nil {
-		return nil, err
-	}
-	return executor.NewTenants(graph.Surface(operations, log), all, log)
+	return all, errors.Join(errs...)
 }
 
-func readSchema(path string) (*ast.Schema, error) {
+// schemaFiles holds each file's text once, by path: many tenants share one.
+type schemaFiles map[string]*executor.SchemaText
+
+func (f schemaFiles) read(path string) (*executor.SchemaText, error) {
 	if path == "" {
 		return nil, nil //nolint:nilnil // none is configured: the upstream is asked
+	}
+	if text, ok := f[path]; ok {
+		return text, nil
 	}
 	sdl, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read schema: %w", err)
 	}
-	return schema.FromSDL(filepath.Base(path), string(sdl))
+	f[path] = executor.SDL(filepath.Base(path), sdl)
+	return f[path], nil
 }
 
 func allowlist(mutations map[string]config.Mutation) executor.Allowlist {

@@ -5,6 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
 
 	"asyncgate/internal/asyncop"
 	"asyncgate/internal/config"
@@ -32,15 +36,45 @@ func (c *serveCommand) Run(ctx context.Context, std stdio) error {
 			return fmt.Errorf("--store %w", err)
 		}
 	}
-	return serve(ctx, cfg, std, func(address string) {
+	reload, stop := onHangup(func() (*config.Config, error) { return config.Load(c.Config, std.env) })
+	defer stop()
+	return serve(ctx, cfg, std, reload, func(address string) {
 		_, _ = fmt.Fprintf(std.out, "listening on http://%s\n", address)
 	})
 }
 
-// serve runs a node with this configuration until ctx ends. It calls ready
-// with its address once requests are served.
-func serve(ctx context.Context, cfg *config.Config, std stdio, ready func(address string)) error {
-	log := telemetry.Logger(std.err, cfg.Log.Format, cfg.Log.Level)
+// onHangup offers load for each SIGHUP, until stop is called.
+func onHangup(load func() (*config.Config, error)) (reload <-chan func() (*config.Config, error), stop func()) {
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	offers, stopped := make(chan func() (*config.Config, error)), make(chan struct{})
+	var watcher sync.WaitGroup
+	watcher.Go(func() {
+		for {
+			select {
+			case <-hangups:
+			case <-stopped:
+				return
+			}
+			select {
+			case offers <- load:
+			case <-stopped:
+				return
+			}
+		}
+	})
+	return offers, func() {
+		signal.Stop(hangups)
+		close(stopped)
+		watcher.Wait()
+	}
+}
+
+// serve runs a node with this configuration until ctx ends, and takes over
+// each that comes by reload. It calls ready with its address once requests are
+// served.
+func serve(ctx context.Context, cfg *config.Config, std stdio, reload <-chan func() (*config.Config, error), ready func(address string)) error {
+	log, setLevel := telemetry.Logger(std.err, cfg.Log.Format, cfg.Log.Level)
 	n, release, err := newNode(ctx, cfg, log)
 	if errors.Is(err, asyncop.ErrSchemaOld) {
 		return fmt.Errorf("%w: run `gateway migrate` first, or set store_migrate: true", err)
@@ -49,13 +83,14 @@ func serve(ctx context.Context, cfg *config.Config, std stdio, ready func(addres
 		return err
 	}
 	defer release()
+	n.reloaded = func(cfg *config.Config) { setLevel(cfg.Log.Level) }
 	var listen net.ListenConfig
 	ln, err := listen.Listen(ctx, "tcp", cfg.Listen)
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w; choose another with --listen", cfg.Listen, err)
 	}
 	log.InfoContext(ctx, "starting", "config", cfg, "address", ln.Addr().String())
-	err = n.Run(ctx, ln, func() { ready(ln.Addr().String()) })
+	err = n.Run(ctx, ln, func() { ready(ln.Addr().String()) }, reload)
 	log.InfoContext(ctx, "stopped")
 	return err
 }

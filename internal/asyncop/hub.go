@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -19,7 +20,7 @@ type Reader interface {
 // it is told of a change, and by one batched look-up for all of them every
 // poll interval, since wakes may be lost. It is a Waker for the store.
 type Hub struct {
-	poll   time.Duration
+	poll   atomic.Int64 // nanoseconds
 	log    *slog.Logger
 	missed chan struct{} // holds one: look everyone up
 	closed chan struct{} // closed under mu: Run has ended, nobody waits any more
@@ -37,23 +38,29 @@ type waiter struct {
 
 // NewHub makes a hub that looks every waiter up each poll interval.
 func NewHub(poll time.Duration, log *slog.Logger) *Hub {
-	return &Hub{
-		poll: poll, log: log,
+	h := &Hub{
+		log:     log,
 		missed:  make(chan struct{}, 1),
 		closed:  make(chan struct{}),
 		waiting: map[uuid.UUID]map[*waiter]struct{}{},
 	}
+	h.SetPoll(poll)
+	return h
 }
+
+// SetPoll changes the poll interval, from the next look-up on.
+func (h *Hub) SetPoll(poll time.Duration) { h.poll.Store(int64(poll)) }
 
 // Run looks waiters up until ctx ends. Then it ends the streams that handles
 // began, and returns when they have ended.
 func (h *Hub) Run(ctx context.Context, reader Reader) error {
-	ticker := time.NewTicker(h.poll)
-	defer ticker.Stop()
+	next := time.NewTimer(time.Duration(h.poll.Load()))
+	defer next.Stop()
 	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
-		case <-ticker.C:
+		case <-next.C:
+			next.Reset(time.Duration(h.poll.Load()))
 			h.lookUp(ctx, reader)
 		case <-h.missed:
 			h.lookUp(ctx, reader)

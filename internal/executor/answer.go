@@ -23,9 +23,9 @@ type answer struct {
 	retryAfter time.Duration
 }
 
-// asEnvelope is the answer as a client of a synchronous request sees it: the
-// upstream's own, or, where that failed, errors that say so.
-func (a *answer) asEnvelope(oc *graphql.OperationContext) json.RawMessage {
+// asEnvelope is the answer as a client of a synchronous request for these root
+// fields sees it: the upstream's own, or, where that failed, errors that say so.
+func (a *answer) asEnvelope(fields []*ast.Field) json.RawMessage {
 	if a.envelope != nil {
 		return a.envelope
 	}
@@ -34,8 +34,9 @@ func (a *answer) asEnvelope(oc *graphql.OperationContext) json.RawMessage {
 		code = "PAYLOAD_TOO_LARGE"
 	}
 	response := graphql.Response{}
-	data, null := bytes.Buffer{}, false
-	for field := range rootFields(oc.Operation.SelectionSet) {
+	var data []raw.Member
+	null := false
+	for _, field := range fields {
 		if field.Name == "__typename" {
 			continue
 		}
@@ -47,32 +48,17 @@ func (a *answer) asEnvelope(oc *graphql.OperationContext) json.RawMessage {
 			},
 		})
 		null = null || field.Definition.Type.NonNull
-		if data.Len() > 0 {
-			data.WriteByte(',')
-		}
-		data.Write(raw.Quote(field.Alias))
-		data.WriteString(":null")
+		data = append(data, raw.Member{Name: field.Alias, Value: json.RawMessage("null")})
 	}
 	if !null {
-		response.Data = json.RawMessage("{" + data.String() + "}")
+		response.Data = writeObject(data)
 	}
 	return envelopeOf(&response)
 }
 
-// response is the answer as gqlgen's executor passes it on. The envelope that
-// clients get is the exchange's: decoding errors here loses their text.
-func (a *answer) response(oc *graphql.OperationContext) *graphql.Response {
-	members, err := raw.Object(a.asEnvelope(oc))
-	if err != nil {
-		return &graphql.Response{}
-	}
-	response := &graphql.Response{}
-	response.Data, _ = raw.Get(members, "data")
-	if list, ok := raw.Get(members, "errors"); ok {
-		_ = json.Unmarshal(list, &response.Errors)
-	}
-	return response
-}
+// passed is what goes through gqlgen's executor for an answer: what clients get
+// is in the exchange, as bytes.
+func (a *answer) passed() *graphql.Response { return &graphql.Response{Data: a.data} }
 
 // envelopeOf writes a response of the gateway's own. Unlike json.Marshal it
 // leaves the data alone, and has no data member where the request was refused.

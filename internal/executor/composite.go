@@ -11,13 +11,14 @@ import (
 	"asyncgate/internal/executor/schema"
 )
 
-// composite is a tenant's executable schema: the gateway's generated schema
-// and the upstream's, merged at the root types. The parts execute under child
+// composite is an executable schema: the gateway's generated one and an
+// upstream's, merged at the root types. The parts execute under child
 // operations that hold a flat selection, so that root types may have any name.
+// The upstream itself is the exchange's.
 type composite struct {
-	merged   *schema.Merged
-	gateway  graphql.ExecutableSchema // serves the merged introspection too
-	upstream graphql.ExecutableSchema
+	merged       *schema.Merged
+	gateway      graphql.ExecutableSchema // serves the merged introspection too
+	introspected *introspectionCache
 }
 
 // Schema is the merged schema.
@@ -37,11 +38,15 @@ func (c *composite) Exec(ctx context.Context) graphql.ResponseHandler {
 	}
 	verbatim := c.verbatim(oc)
 	return once(func(ctx context.Context) *graphql.Response {
-		exchangeFrom(ctx).begun = true
+		x := exchangeFrom(ctx)
+		x.begun = true
 		if verbatim {
-			return c.upstream.Exec(ctx)(ctx)
+			return x.upstream.Exec(ctx)(ctx)
 		}
 		fields := c.collect(oc)
+		if c.introspectionOnly(fields) {
+			return c.introspect(ctx, oc, fields)
+		}
 		if c.upstreamOnly(oc.Operation.Operation, slices.Values(fields)) {
 			return c.forwardPrinted(ctx, oc, fields)
 		}

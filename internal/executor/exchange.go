@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/99designs/gqlgen/graphql"
 	"github.com/google/uuid"
 )
 
@@ -15,6 +16,7 @@ type contextKey struct{}
 // operation gave as bytes on the way down, what the upstream said on the way
 // up. It is used by one goroutine at a time.
 type exchange struct {
+	upstream  graphql.ExecutableSchema
 	variables json.RawMessage // as the client wrote them, nil for none
 	attempt   *attempt        // nil for a synchronous request
 	begun     bool            // set once the operation is handed to the upstream

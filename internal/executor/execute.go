@@ -66,7 +66,7 @@ func (w Worker) Attempt(ctx context.Context, claim asyncop.Claim) (done Attempte
 
 // attempt checks the document and the allowlist as they are now, and executes.
 func (t *Tenant) attempt(ctx context.Context, caller auth.SecurityContext, op asyncop.Operation) Attempted {
-	x := &exchange{variables: op.Variables}
+	x := &exchange{upstream: t.upstream, variables: op.Variables}
 	ctx = withExchange(graphql.StartOperationTrace(ctx), x)
 	oc, err := t.parse(ctx, op.Document, op.OperationName, op.Variables)
 	if err != nil {

@@ -28,7 +28,8 @@ type Operations struct {
 	Records Records
 	Hub     *asyncop.Hub
 	Tenants Directory
-	Limits  Limits
+	// Limits are those of the moment.
+	Limits func() Limits
 	// Reach tells what a caller's roles reach now.
 	Reach func(auth.SecurityContext) auth.Reach
 }
@@ -49,13 +50,14 @@ func (o *Operations) Submit(ctx context.Context, r Request) (asyncop.Operation, 
 	if err != nil {
 		return asyncop.Operation{}, err
 	}
-	p, err := prepare(r, o.Limits)
+	limits := o.Limits()
+	p, err := prepare(r, limits)
 	if err != nil {
 		return asyncop.Operation{}, err
 	}
 	op, err := o.replay(ctx, caller, p)
 	if errors.Is(err, asyncop.ErrNotFound) {
-		op, err = o.store(ctx, caller, p)
+		op, err = o.store(ctx, caller, p, limits)
 	}
 	if err != nil || op.Done() || wait == 0 {
 		return op, err
@@ -70,21 +72,21 @@ func (o *Operations) replay(ctx context.Context, caller auth.SecurityContext, p 
 		return asyncop.Operation{}, asyncop.ErrNotFound
 	}
 	op, err := o.Records.Replay(ctx, own(caller), p.key, p.fingerprint)
-	return op, unavailable(err)
+	return op, unavailable(ctx, err)
 }
 
-func (o *Operations) store(ctx context.Context, caller auth.SecurityContext, p prepared) (asyncop.Operation, error) {
+func (o *Operations) store(ctx context.Context, caller auth.SecurityContext, p prepared, limits Limits) (asyncop.Operation, error) {
 	tenant, err := o.Tenants.Tenant(ctx, caller.Tenant)
 	if err != nil {
 		return asyncop.Operation{}, err
 	}
-	submission, err := tenant.admit(ctx, caller, p, o.Limits)
+	submission, err := tenant.admit(ctx, caller, p, limits)
 	if err != nil {
 		return asyncop.Operation{}, err
 	}
 	submitted, err := o.Records.Submit(ctx, []asyncop.Submission{submission})
 	if err != nil {
-		return asyncop.Operation{}, unavailable(err)
+		return asyncop.Operation{}, unavailable(ctx, err)
 	}
 	return submitted[0].Operation, submitted[0].Err
 }
@@ -103,14 +105,15 @@ func (o *Operations) Get(ctx context.Context, id uuid.UUID, waitMs *int) (asynco
 	return o.await(ctx, o.reach(caller), id, wait)
 }
 
-// Await answers an operation once it is done. It waits as long as the caller's
-// token lasts, or waitMs. Errors: ErrWaitTimeout, asyncop.ErrNotFound.
+// Await answers an operation once it is done. It waits for waitMs, or, where
+// there is none, until ctx ends with the caller's token. Errors: ErrWaitTimeout, asyncop.ErrNotFound.
 func (o *Operations) Await(ctx context.Context, id uuid.UUID, waitMs *int) (asyncop.Operation, error) {
 	caller, err := auth.FromContext(ctx)
 	if err != nil {
 		return asyncop.Operation{}, err
 	}
-	wait := time.Until(caller.ExpiresAt)
+	// Longer than the token by a little: whoever serves the caller ends it first.
+	wait := time.Until(caller.ExpiresAt) + 10*time.Second
 	if waitMs != nil {
 		if wait, err = waitOf(waitMs); err != nil {
 			return asyncop.Operation{}, err
@@ -131,7 +134,7 @@ func Updates[T any](ctx context.Context, o *Operations, id uuid.UUID, as func(as
 		return nil, err
 	}
 	updates, err := asyncop.Updates(ctx, o.Hub.Handle(o.Records, o.reach(caller), id), as)
-	return updates, unavailable(err)
+	return updates, unavailable(ctx, err)
 }
 
 // Cancel cancels an operation. Errors: asyncop.ErrNotFound.
@@ -141,7 +144,7 @@ func (o *Operations) Cancel(ctx context.Context, id uuid.UUID) (asyncop.Cancella
 		return asyncop.Cancellation{}, err
 	}
 	cancellation, err := o.Records.Cancel(ctx, o.reach(caller), id)
-	return cancellation, unavailable(err)
+	return cancellation, unavailable(ctx, err)
 }
 
 // Mutations answers the names of what the caller may submit, and their
@@ -160,7 +163,7 @@ func (o *Operations) Mutations(ctx context.Context) ([]string, Allowlist, error)
 
 func (o *Operations) await(ctx context.Context, scope asyncop.Scope, id uuid.UUID, wait time.Duration) (asyncop.Operation, error) {
 	op, err := o.Hub.Handle(o.Records, scope, id).Await(ctx, wait)
-	return op, unavailable(err)
+	return op, unavailable(ctx, err)
 }
 
 // waitOf reads waitMs. Errors: a RefusalError with BAD_USER_INPUT.
@@ -174,11 +177,12 @@ func waitOf(waitMs *int) (time.Duration, error) {
 	return time.Duration(*waitMs) * time.Millisecond, nil
 }
 
-// unavailable is what a store's failure means to a caller. Its cause is for
+// unavailable is what a store's failure means to a caller, unless it is the
+// end of the caller's own context. Its cause is for
 // the log.
-func unavailable(err error) error {
+func unavailable(ctx context.Context, err error) error {
 	switch {
-	case err == nil, errors.Is(err, asyncop.ErrNotFound), errors.Is(err, asyncop.ErrKeyReused), errors.Is(err, context.Canceled):
+	case err == nil, ctx.Err() != nil, errors.Is(err, asyncop.ErrNotFound), errors.Is(err, asyncop.ErrKeyReused):
 		return err
 	default:
 		return errors.Join(ErrUnavailable, err)

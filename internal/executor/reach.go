@@ -42,7 +42,7 @@ func (o *Operations) List(ctx context.Context, listing Listing, filter asyncop.F
 		list.After = &cursor
 	}
 	page, err := o.Records.List(ctx, list)
-	return page, unavailable(err)
+	return page, unavailable(ctx, err)
 }
 
 // own reaches a caller's own operations.

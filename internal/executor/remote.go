@@ -74,9 +74,8 @@ func (r *Remote) Complexity(context.Context, string, string, int, map[string]any
 func (r *Remote) Exec(ctx context.Context) graphql.ResponseHandler {
 	return once(func(ctx context.Context) *graphql.Response {
 		x := exchangeFrom(ctx)
-		oc := graphql.GetOperationContext(ctx)
-		x.answer = r.forward(ctx, oc, x)
-		return x.answer.response(oc)
+		x.answer = r.forward(ctx, graphql.GetOperationContext(ctx), x)
+		return x.answer.passed()
 	})
 }
 

@@ -54,7 +54,7 @@ type Run struct {
 // caller's security context is in ctx, and ctx ends the run.
 func (t *Tenant) Begin(ctx context.Context, params Params) *Run {
 	ctx, cancel := context.WithCancel(graphql.StartOperationTrace(ctx))
-	r := &Run{cancel: cancel, tenant: t, exchange: &exchange{variables: params.Variables}}
+	r := &Run{cancel: cancel, tenant: t, exchange: &exchange{upstream: t.upstream, variables: params.Variables}}
 	r.ctx = withExchange(ctx, r.exchange)
 	oc, errs, err := t.create(r.ctx, params)
 	switch {
@@ -112,7 +112,7 @@ func (r *Run) reply(response *graphql.Response) Reply {
 	first := !r.replied
 	r.replied = true
 	if r.exchange.answer != nil {
-		return Reply{Envelope: r.exchange.answer.asEnvelope(r.oc)}
+		return Reply{Envelope: r.exchange.answer.asEnvelope(r.tenant.schema.collect(r.oc))}
 	}
 	if r.Kind() == ast.Subscription && response.Data == nil {
 		r.ended = true // the subscription failed, and there is no event after an error

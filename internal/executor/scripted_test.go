@@ -13,7 +13,6 @@ import (
 	"asyncgate/graph"
 	"asyncgate/internal/auth"
 	"asyncgate/internal/executor"
-	"asyncgate/internal/executor/schema"
 )
 
 // shop is the upstream's schema in these tests: roots of another name, and a
@@ -51,18 +50,14 @@ func surface() executor.Surface { return graph.Surface(&executor.Operations{}, q
 // newShop makes a tenant whose upstream is at url.
 func newShop(tb testing.TB, options executor.RemoteOptions) *executor.Tenant {
 	tb.Helper()
-	sdl, err := schema.FromSDL("shop.graphqls", shop)
-	if err != nil {
-		tb.Fatal(err)
-	}
 	if options.Timeout == 0 {
 		options.Timeout = 10 * time.Second
 	}
 	if options.IdleTimeout == 0 {
 		options.IdleTimeout = 2 * time.Second
 	}
-	tenants, err := executor.NewTenants(surface(), []executor.TenantOptions{{
-		Name: "acme", Schema: sdl, Remote: options, Allowlist: allowed,
+	tenants, err := executor.NewTenants(executor.NewEngines(surface()), []executor.TenantOptions{{
+		Name: "acme", Schema: executor.SDL("shop.graphqls", []byte(shop)), Remote: options, Allowlist: allowed,
 	}}, quiet)
 	if err != nil {
 		tb.Fatal(err)

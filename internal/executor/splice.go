@@ -40,7 +40,7 @@ func (c *composite) join(ctx context.Context, oc *graphql.OperationContext, fiel
 	var parts []part
 	if len(upstreamFields) > 0 {
 		child, y := c.upstreamShare(oc, upstreamFields, x)
-		p := run(ctx, c.upstream, child, y)
+		p := run(ctx, x.upstream, child, y)
 		p.errors = withoutLocations(p.errors)
 		parts = append(parts, p)
 	}
@@ -49,7 +49,7 @@ func (c *composite) join(ctx context.Context, oc *graphql.OperationContext, fiel
 		parts = append(parts, run(ctx, c.gateway, child, y))
 	}
 	x.answer = &answer{envelope: c.envelope(oc.Operation.Operation, fields, parts)}
-	return x.answer.response(oc)
+	return x.answer.passed()
 }
 
 // forwardPrinted forwards a selection that is not a document's only operation.
@@ -58,7 +58,7 @@ func (c *composite) forwardPrinted(ctx context.Context, oc *graphql.OperationCon
 	x := exchangeFrom(ctx)
 	child, y := c.upstreamShare(oc, fields, x)
 	ctx = withExchange(graphql.WithOperationContext(ctx, child), y)
-	response := c.upstream.Exec(ctx)(ctx)
+	response := x.upstream.Exec(ctx)(ctx)
 	if y.answer == nil {
 		return response
 	}
@@ -66,7 +66,7 @@ func (c *composite) forwardPrinted(ctx context.Context, oc *graphql.OperationCon
 		y.answer.envelope = envelopeWithoutLocations(envelope)
 	}
 	x.answer = y.answer
-	return x.answer.response(oc)
+	return x.answer.passed()
 }
 
 // upstreamShare is the child operation, and its exchange, that forwards fields
@@ -75,7 +75,7 @@ func (c *composite) upstreamShare(oc *graphql.OperationContext, fields []*ast.Fi
 	child := childOperation(oc, fields)
 	document, used := printOperation(oc, child.Operation)
 	child.RawQuery, child.OperationName = document, child.Operation.Name
-	return child, &exchange{variables: pickVariables(x.variables, used), attempt: x.attempt}
+	return child, &exchange{upstream: x.upstream, variables: pickVariables(x.variables, used), attempt: x.attempt}
 }
 
 // run executes one side and reads its answer as bytes where it has them.
@@ -84,7 +84,7 @@ func run(ctx context.Context, es graphql.ExecutableSchema, oc *graphql.Operation
 	ctx = graphql.WithFreshResponseContext(ctx)
 	response := es.Exec(ctx)(ctx)
 	if x.answer != nil {
-		return readPart(x.answer.asEnvelope(oc))
+		return readPart(x.answer.asEnvelope(slices.Collect(rootFields(oc.Operation.SelectionSet))))
 	}
 	if response == nil {
 		return part{errors: []json.RawMessage{interrupted}}

@@ -9,8 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/vektah/gqlparser/v2/ast"
-
 	"asyncgate/internal/executor/schema"
 )
 
@@ -18,16 +16,24 @@ import (
 type TenantOptions struct {
 	Name      string // "" where there is no tenancy
 	Remote    RemoteOptions
-	Schema    *ast.Schema // the upstream's, from a file; nil: it is asked
+	Schema    *SchemaText // the upstream's, from a file; nil: it is asked
 	Allowlist Allowlist
 }
 
-// Tenants holds the configured tenants. One whose upstream is down answers
+// Engines holds what tenants share: see NewTenants. One serves a process, so
+// that a reload finds the schemas that have not changed.
+type Engines struct{ *engines }
+
+// NewEngines makes an empty one.
+func NewEngines(surface Surface) Engines { return Engines{newEngines(surface)} }
+
+// Tenants is a directory of tenants. One whose upstream is down answers
 // ErrUnavailable and is tried again, while the others serve.
 type Tenants struct {
-	surface Surface
-	log     *slog.Logger
-	entries map[string]*entry
+	engines  Engines
+	log      *slog.Logger
+	entries  map[string]*entry
+	wildcard *wildcard // nil: none
 }
 
 // entry is one configured tenant, loaded or not.
@@ -35,37 +41,78 @@ type entry struct {
 	options TenantOptions
 	remote  *Remote
 	loaded  atomic.Pointer[Tenant]
+	// stale: loaded is what was known before a reload, and the upstream is to
+	// be asked again.
+	stale bool
 }
 
 // NewTenants makes the directory. Tenants with a schema from a file are loaded
-// here; the others by Run. Errors: all schemas from files that do not merge,
-// joined.
-func NewTenants(surface Surface, all []TenantOptions, log *slog.Logger) (*Tenants, error) {
-	t := &Tenants{surface: surface, log: log, entries: map[string]*entry{}}
+// here; the others by Run. The tenant named "*" stands for every other name
+// that fits the grammar of auth.ValidTenant, and is loaded when first asked for.
+// Errors: all schemas from files that cannot be used, joined.
+func NewTenants(engines Engines, all []TenantOptions, log *slog.Logger) (*Tenants, error) {
+	t := &Tenants{engines: engines, log: log, entries: map[string]*entry{}}
 	var errs []error
 	for _, options := range all {
-		remote, err := NewRemote(options.Remote)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", tenantWord(options.Name), err))
+		if options.Name == "*" {
+			t.wildcard = newWildcard(engines, options, log)
+			if options.Schema != nil {
+				_, err := engines.of(*options.Schema)
+				errs = append(errs, ofTenant(options.Name, err))
+			}
 			continue
 		}
-		e := &entry{options: options, remote: remote}
+		e, err := newEntry(engines, options)
 		t.entries[options.Name] = e
-		if options.Schema == nil {
-			continue
-		}
-		if err := t.merge(e, options.Schema); err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", tenantWord(options.Name), err))
-		}
+		errs = append(errs, ofTenant(options.Name, err))
 	}
 	return t, errors.Join(errs...)
 }
 
+func newEntry(engines Engines, options TenantOptions) (*entry, error) {
+	remote, err := NewRemote(options.Remote)
+	if err != nil {
+		return nil, err
+	}
+	e := &entry{options: options, remote: remote}
+	if options.Schema == nil {
+		return e, nil
+	}
+	shared, err := engines.of(*options.Schema)
+	if err != nil {
+		return e, err
+	}
+	e.serve(shared)
+	return e, nil
+}
+
+func (e *entry) serve(shared *engine) {
+	e.loaded.Store(&Tenant{engine: shared, upstream: e.remote, allowlist: e.options.Allowlist})
+}
+
+// Inherit lets tenants whose upstream has not been asked yet serve with the
+// schema that before knew for them, until they know better.
+func (t *Tenants) Inherit(before *Tenants) {
+	for name, e := range t.entries {
+		old, ok := before.entries[name]
+		if !ok || e.loaded.Load() != nil || old.options.Schema != nil || old.options.Remote.URL != e.options.Remote.URL {
+			continue
+		}
+		if known := old.loaded.Load(); known != nil {
+			e.serve(known.engine)
+			e.stale = true
+		}
+	}
+}
+
 // Tenant answers the executor of a tenant. Errors: ErrTenantUnknown,
 // ErrUnavailable.
-func (t *Tenants) Tenant(_ context.Context, name string) (*Tenant, error) {
+func (t *Tenants) Tenant(ctx context.Context, name string) (*Tenant, error) {
 	e, ok := t.entries[name]
-	if !ok {
+	switch {
+	case !ok && t.wildcard != nil:
+		return t.wildcard.tenant(ctx, name)
+	case !ok:
 		return nil, ErrTenantUnknown
 	}
 	if tenant := e.loaded.Load(); tenant != nil {
@@ -81,74 +128,96 @@ const (
 	introspection = 30 * time.Second
 )
 
-// Run loads the tenants that are not loaded, as often as it takes, until ctx
-// ends. It calls tried once each of them has been tried.
-func (t *Tenants) Run(ctx context.Context, tried func()) error {
-	var loaders, first sync.WaitGroup
+// Load asks every upstream whose schema is not known, once, and answers what is
+// wrong with the schemas that it got. An upstream that does not answer is no
+// error: Run tries it again.
+func (t *Tenants) Load(ctx context.Context) error {
+	var asking sync.WaitGroup
+	errs := make(chan error, len(t.entries))
 	for _, e := range t.entries {
-		if e.loaded.Load() != nil {
-			continue
+		if e.unasked() {
+			asking.Go(func() { errs <- t.load(ctx, e) })
 		}
-		first.Add(1)
-		loaders.Go(func() { t.keepLoading(ctx, e, first.Done) })
 	}
-	loaders.Go(func() {
-		first.Wait()
-		tried()
-	})
-	loaders.Wait()
+	asking.Wait()
+	close(errs)
+	var unusable []error
+	for err := range errs {
+		if errors.Is(err, schema.ErrInvalid) || errors.Is(err, schema.ErrConflict) {
+			unusable = append(unusable, err)
+		}
+	}
+	return errors.Join(unusable...)
+}
+
+func (e *entry) unasked() bool { return e.loaded.Load() == nil || e.stale }
+
+// Run loads the tenants that are not loaded, as often as it takes, until ctx
+// ends. Then it closes idle connections.
+func (t *Tenants) Run(ctx context.Context) error {
+	var loaders sync.WaitGroup
+	for _, e := range t.entries {
+		if e.unasked() {
+			loaders.Go(func() { t.keepLoading(ctx, e) })
+		}
+	}
 	<-ctx.Done()
+	loaders.Wait()
+	if t.wildcard != nil {
+		t.wildcard.close()
+	}
 	for _, e := range t.entries {
 		e.remote.Close()
 	}
 	return nil
 }
 
-func (t *Tenants) keepLoading(ctx context.Context, e *entry, tried func()) {
+func (t *Tenants) keepLoading(ctx context.Context, e *entry) {
 	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
-		err := t.load(ctx, e)
-		if tried != nil {
-			tried()
-			tried = nil
-		}
-		if err == nil {
-			t.log.InfoContext(ctx, "tenant loaded", "tenant", e.options.Name)
-			return
-		}
-		if ctx.Err() == nil {
-			t.log.WarnContext(ctx, "load tenant, trying again", "tenant", e.options.Name, "error", err)
-		}
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
 			return
 		}
+		if t.load(ctx, e) == nil {
+			return
+		}
 	}
 }
 
+// load asks one upstream, and logs what came of it.
 func (t *Tenants) load(ctx context.Context, e *entry) error {
+	shared, err := t.engines.ask(ctx, e.remote)
+	switch {
+	case err == nil:
+		e.serve(shared)
+		e.stale = false
+		t.log.InfoContext(ctx, "tenant loaded", "tenant", e.options.Name)
+	case ctx.Err() == nil:
+		t.log.WarnContext(ctx, "load tenant", "tenant", e.options.Name, "error", err)
+	}
+	return ofTenant(e.options.Name, err)
+}
+
+// ask introspects an upstream. Errors: those of schema.Introspect and of of.
+func (e Engines) ask(ctx context.Context, remote *Remote) (*engine, error) {
 	ctx, cancel := context.WithTimeout(ctx, introspection)
 	defer cancel()
-	upstream, err := schema.Introspect(ctx, e.remote.Introspect)
+	answer, err := schema.Introspect(ctx, remote.Introspect)
 	if err != nil {
-		return fmt.Errorf("introspect upstream: %w", err)
+		return nil, err
 	}
-	return t.merge(e, upstream)
+	return e.of(SchemaText{text: answer})
 }
 
-func (t *Tenants) merge(e *entry, upstream *ast.Schema) error {
-	e.remote.schema = upstream
-	tenant, err := NewTenant(t.surface, e.remote, e.options.Allowlist)
-	if err != nil {
-		return err
+// ofTenant names the tenant of an error; nil stays nil.
+func ofTenant(name string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case name == "":
+		return fmt.Errorf("upstream: %w", err)
+	default:
+		return fmt.Errorf("tenant %s: %w", name, err)
 	}
-	e.loaded.Store(tenant)
-	return nil
-}
-
-func tenantWord(name string) string {
-	if name == "" {
-		return "upstream"
-	}
-	return "tenant " + name
 }

@@ -11,21 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vektah/gqlparser/v2/ast"
-
 	"asyncgate/internal/demo/upstream"
 	"asyncgate/internal/executor"
 	"asyncgate/internal/executor/schema"
 )
 
-func sdl(t *testing.T, text string) *ast.Schema {
-	t.Helper()
-	loaded, err := schema.FromSDL("upstream.graphqls", text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return loaded
-}
+func sdl(text string) *executor.SchemaText { return executor.SDL("upstream.graphqls", []byte(text)) }
 
 func remote(url string) executor.RemoteOptions {
 	return executor.RemoteOptions{URL: url, Timeout: time.Second, IdleTimeout: time.Second}
@@ -65,10 +56,13 @@ func (f *flaky) serve(t *testing.T) (url string) {
 func runTenants(t *testing.T, tenants *executor.Tenants) {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
-	ended, tried := make(chan struct{}), make(chan struct{})
+	ended := make(chan struct{})
+	if err := tenants.Load(ctx); err != nil {
+		t.Error(err)
+	}
 	go func() {
 		defer close(ended)
-		if err := tenants.Run(ctx, func() { close(tried) }); err != nil {
+		if err := tenants.Run(ctx); err != nil {
 			t.Error(err)
 		}
 	}()
@@ -76,14 +70,13 @@ func runTenants(t *testing.T, tenants *executor.Tenants) {
 		stop()
 		<-ended
 	})
-	<-tried
 }
 
 func TestATenantWhoseUpstreamIsDownLoadsLaterWhileAnotherServes(t *testing.T) {
 	t.Parallel()
 	var down, up flaky
 	up.up.Store(true)
-	tenants, err := executor.NewTenants(surface(), []executor.TenantOptions{
+	tenants, err := executor.NewTenants(executor.NewEngines(surface()), []executor.TenantOptions{
 		{Name: "down", Remote: remote(down.serve(t))}, {Name: "up", Remote: remote(up.serve(t))},
 	}, quiet)
 	if err != nil {
@@ -127,8 +120,8 @@ func await(t *testing.T, done func() bool) {
 
 func TestAnUnknownTenantIsToldApart(t *testing.T) {
 	t.Parallel()
-	tenants, err := executor.NewTenants(surface(), []executor.TenantOptions{
-		{Name: "acme", Schema: sdl(t, shop), Remote: remote("http://127.0.0.1:1/")},
+	tenants, err := executor.NewTenants(executor.NewEngines(surface()), []executor.TenantOptions{
+		{Name: "acme", Schema: sdl(shop), Remote: remote("http://127.0.0.1:1/")},
 	}, quiet)
 	if err != nil {
 		t.Fatal(err)
@@ -145,10 +138,10 @@ func TestAnUnknownTenantIsToldApart(t *testing.T) {
 
 func TestConflictingSchemasAreRefusedWithBothDefinitions(t *testing.T) {
 	t.Parallel()
-	taken := sdl(t, `type Query { asyncOperation(key: Int): String } type AsyncOperation { number: Int }`)
-	_, err := executor.NewTenants(surface(), []executor.TenantOptions{
+	taken := sdl(`type Query { asyncOperation(key: Int): String } type AsyncOperation { number: Int }`)
+	_, err := executor.NewTenants(executor.NewEngines(surface()), []executor.TenantOptions{
 		{Name: "acme", Schema: taken, Remote: remote("http://127.0.0.1:1/")},
-		{Name: "fine", Schema: sdl(t, shop), Remote: remote("http://127.0.0.1:1/")},
+		{Name: "fine", Schema: sdl(shop), Remote: remote("http://127.0.0.1:1/")},
 		{Name: "globex", Schema: taken, Remote: remote("http://127.0.0.1:1/")},
 	}, quiet)
 	if !errors.Is(err, schema.ErrConflict) {

@@ -28,7 +28,7 @@ func (c *socket) converse(ctx context.Context, authorization string) (over error
 			over = internalClosure(ctx)
 		}
 	}()
-	c.conn.SetReadLimit(c.server.limits.Body)
+	c.conn.SetReadLimit(c.server.limits().Body)
 	c.conn.SetPongHandler(func(string) error { c.alive(); return nil })
 	c.alive()
 	who, err := c.greet(ctx, authorization)

@@ -44,7 +44,7 @@ func start(t *testing.T, adjust ...func(*Server)) *fixture {
 	log := &lockedBuffer{}
 	s := New(Options{
 		Verifier: scriptedVerifier{},
-		Limits:   Limits{Body: 4 << 10},
+		Limits:   func() Limits { return Limits{Body: 4 << 10} },
 		Logger:   slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	scripted := newScriptedTenant()

@@ -96,14 +96,15 @@ func (s *Server) readParams(w http.ResponseWriter, r *http.Request) (executor.Pa
 
 func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	body := r.Body
-	if s.limits.Body > 0 {
-		body = http.MaxBytesReader(w, body, s.limits.Body)
+	limit := s.limits().Body
+	if limit > 0 {
+		body = http.MaxBytesReader(w, body, limit)
 	}
 	text, err := io.ReadAll(body)
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return nil, &refusal{
 			status: http.StatusRequestEntityTooLarge, code: graph.CodePayloadTooLarge,
-			message: "The body is larger than the " + strconv.FormatInt(s.limits.Body, 10) + " bytes of limits.body.",
+			message: "The body is larger than the " + strconv.FormatInt(limit, 10) + " bytes of limits.body.",
 		}
 	}
 	if err != nil {

@@ -37,5 +37,14 @@ func (l *life) stop() {
 	}
 }
 
+func (l *life) isStopping() bool {
+	select {
+	case <-l.stopping:
+		return true
+	default:
+		return false
+	}
+}
+
 // wait returns when everyone has left, after stop.
 func (l *life) wait() { l.served.Wait() }

@@ -40,7 +40,7 @@ func FuzzHTTPParams(f *testing.F) {
 	f.Add(false, `query={a}&variables={"a":{}}&extensions=%00`, "", "text/html")
 	f.Fuzz(func(t *testing.T, post bool, text, contentType, accept string) {
 		var got executor.Params
-		s := New(Options{Verifier: anyone{}, Limits: Limits{Body: 1 << 16}, Logger: slog.New(slog.DiscardHandler)})
+		s := New(Options{Verifier: anyone{}, Limits: func() Limits { return Limits{Body: 1 << 16} }, Logger: slog.New(slog.DiscardHandler)})
 		s.tenants = recordingTenant{&got}
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/graphql", strings.NewReader(text))
 		r.Header = http.Header{"Authorization": {"Bearer x"}, "Content-Type": {contentType}, "Accept": {accept}}

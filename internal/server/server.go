@@ -32,12 +32,16 @@ type Limits struct {
 	Body int64 // bytes of a request's body, and of a websocket message
 }
 
-// Options is what a server is built from. All of it is needed.
+// Options is what a server is built from. All but Stopping is needed.
 type Options struct {
 	Tenants  Tenants
 	Verifier Verifier
-	Limits   Limits
+	Limits   func() Limits // those of the moment
 	Logger   *slog.Logger
+	// Stopping, if any, is called when Run begins to stop: from then on clients
+	// read nothing more of a subscription, so that what ends it here is not
+	// taken for its end.
+	Stopping func()
 }
 
 // Server speaks to clients. Its methods are safe for concurrent use, but Run
@@ -45,11 +49,12 @@ type Options struct {
 type Server struct {
 	tenants  tenants
 	verifier Verifier
-	limits   Limits
+	limits   func() Limits
 	logger   *slog.Logger
 	timing   timing
 	sockets  websocket.Upgrader
 	life     *life
+	began    func() // to stop
 }
 
 // New builds a server that does nothing before its handler is used or it runs.
@@ -61,6 +66,7 @@ func New(o Options) *Server {
 		logger:   o.Logger,
 		timing:   defaultTiming,
 		life:     newLife(),
+		began:    o.Stopping,
 	}
 	s.sockets = s.newUpgrader()
 	return s
@@ -92,6 +98,9 @@ func (s *Server) Run(ctx context.Context, ln net.Listener) error {
 	case <-ctx.Done():
 	}
 	s.life.stop()
+	if s.began != nil {
+		s.began()
+	}
 	grace, cancel := context.WithTimeout(base, s.timing.grace)
 	defer cancel()
 	if hs.Shutdown(grace) != nil {

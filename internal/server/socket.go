@@ -77,6 +77,10 @@ func (c *socket) writeFrames(ctx context.Context) error {
 		var err error
 		select {
 		case f := <-c.outbox:
+			if f.op != nil && c.server.life.isStopping() {
+				c.end(errRestart) // what ended the operation may be the stop
+				continue
+			}
 			err = c.writeFrame(f)
 		case <-pings.C:
 			err = c.conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(c.server.timing.write))

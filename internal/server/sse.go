@@ -38,6 +38,9 @@ func (s *Server) stream(ctx context.Context, cancel context.CancelFunc, w http.R
 	for err == nil {
 		select {
 		case reply, ok := <-replies:
+			if over != nil && s.life.isStopping() {
+				return // what ended the subscription may be the stop
+			}
 			if !ok {
 				if ctx.Err() == nil {
 					_ = events.send("complete", nil)

@@ -12,7 +12,8 @@ func TestFormats(t *testing.T) {
 	t.Parallel()
 	for format, text := range map[string]bool{"json": false, "text": true, "": false} {
 		var out bytes.Buffer
-		Logger(&out, format, "info").Info("operation claimed", "attempt", 2)
+		logger, _ := Logger(&out, format, "info")
+		logger.Info("operation claimed", "attempt", 2)
 		if isText := strings.Contains(out.String(), `msg="operation claimed" attempt=2`); isText != text || json.Valid(out.Bytes()) == text {
 			t.Errorf("%q: got %s", format, out.String())
 		}
@@ -26,7 +27,8 @@ func TestLevels(t *testing.T) {
 		"": slog.LevelInfo, "loud": slog.LevelInfo,
 	} {
 		var out bytes.Buffer
-		logger := Logger(&out, "json", level)
+		logger, setLevel := Logger(&out, "json", "error")
+		setLevel(level)
 		if !logger.Enabled(t.Context(), least) || logger.Enabled(t.Context(), least-1) {
 			t.Errorf("%q does not begin at %v", level, least)
 		}

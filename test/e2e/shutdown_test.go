@@ -1,10 +1,15 @@
 package e2e
 
 import (
+	"bytes"
+	"io"
+	"net/http"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gorilla/websocket"
 
 	"asyncgate/test/pgtest"
 	"asyncgate/test/upstreams"
@@ -27,6 +32,73 @@ func TestWhatOutlastsTheDrainIsRecoveredAtOnce(t *testing.T) {
 		ada.get(t, once.ID, "0").ended(t, "FAILED", "OUTCOME_UNKNOWN", "UNKNOWN", 1)
 		ada.await(t, twice.ID).ended(t, "SUCCEEDED", "", "", 2)
 	})
+}
+
+// A subscription that the stop of the hub ended was once taken for one that had
+// failed or completed.
+func TestAStopIsNoEndOfASubscription(t *testing.T) {
+	t.Parallel()
+	upstream := perform(t, map[string]act{"endless": hangs})
+	n := before(t, stores["SQLite"](t), upstream.url).with(t, oneUpstream, "drain_timeout: 15s", "drain_timeout: 1s").serve(t)
+	ada := n.as(token(t, "ada", ""))
+	op := ada.submit(t, tagged("work", "endless"))
+	eventually(t, "it runs", func() bool { return upstream.count("endless") == 1 })
+
+	var sockets []*socket
+	for range 15 {
+		results, updates := ada.subscribe(t, resultDocument, op.ID), ada.subscribe(t, updatesDocument, op.ID)
+		if first := updates.receive(t); first.Type != "next" {
+			t.Errorf("got %+v", first)
+		}
+		sockets = append(sockets, results, updates)
+	}
+	streams := []*http.Response{ada.stream(t, resultDocument, op.ID), ada.stream(t, updatesDocument, op.ID)}
+	if err := n.command.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range sockets {
+		for {
+			_, text, err := s.conn.ReadMessage()
+			if closing, ok := err.(*websocket.CloseError); ok { //nolint:errorlint // gorilla never wraps it
+				if closing.Code != websocket.CloseServiceRestart {
+					t.Errorf("closed with %d", closing.Code)
+				}
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(string(text), `"type":"next"`) || strings.Contains(string(text), "WAIT_TIMEOUT") {
+				t.Errorf("before the close came %s", text)
+			}
+		}
+	}
+	for _, stream := range streams {
+		text, err := io.ReadAll(stream.Body)
+		if err != nil || strings.Contains(string(text), "event: complete") || strings.Contains(string(text), `"errors"`) {
+			t.Errorf("the stream ended with %s, %v", text, err)
+		}
+	}
+	<-n.ended
+}
+
+// stream opens a subscription over server-sent events.
+func (c caller) stream(t *testing.T, document, id string) *http.Response {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.endpoint, bytes.NewReader(body(document, object("id", quote(id)))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Accept", "text/event-stream")
+	request.Header.Set("Authorization", "Bearer "+c.token)
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	response, err := client.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { response.Body.Close() })
+	return response
 }
 
 func TestASecondSignalEndsTheGatewayAtOnce(t *testing.T) {

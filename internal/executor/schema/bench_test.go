@@ -70,7 +70,7 @@ func largeAnswer(b *testing.B) []byte {
 	b.Helper()
 	var last []byte
 	post := serve(load(b, largeSDL()))
-	_, err := schema.Introspect(b.Context(), func(ctx context.Context, body []byte) (answer []byte, err error) {
+	_, err := introspect(b.Context(), func(ctx context.Context, body []byte) (answer []byte, err error) {
 		last, err = post(ctx, body)
 		return last, err
 	})

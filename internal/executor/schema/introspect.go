@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-
-	"github.com/vektah/gqlparser/v2/ast"
 )
 
 // typeDepth is how many wrappers of a type the query reaches through, as many
@@ -67,10 +65,11 @@ var asked = []string{"__Schema", "__Type", "__Field", "__InputValue", "__Directi
 
 // Introspect asks a server for its schema: first, in small requests, for what
 // its introspection offers, so that an old server is not asked for what it
-// would refuse; then for everything. post sends a JSON request body and answers
-// the response's body; its errors come back wrapped, their text as it is. Other
-// errors are those of FromIntrospection.
-func Introspect(ctx context.Context, post func(ctx context.Context, body []byte) ([]byte, error)) (*ast.Schema, error) {
+// would refuse; then for everything. It answers what the server said, for
+// FromIntrospection. post sends a JSON request body and answers the response's
+// body; its errors come back wrapped, their text as it is. Other errors:
+// ErrAnswer.
+func Introspect(ctx context.Context, post func(ctx context.Context, body []byte) ([]byte, error)) ([]byte, error) {
 	offered := map[string]bool{}
 	for _, typ := range asked {
 		answer, err := ask(ctx, post, fmt.Sprintf(`{ __type(name: %q) { fields { name args { name } } } }`, typ))
@@ -81,11 +80,7 @@ func Introspect(ctx context.Context, post func(ctx context.Context, body []byte)
 			return nil, err
 		}
 	}
-	answer, err := ask(ctx, post, os.Expand(query, func(place string) string { return fill(offered, place) }))
-	if err != nil {
-		return nil, err
-	}
-	return FromIntrospection(answer)
+	return ask(ctx, post, os.Expand(query, func(place string) string { return fill(offered, place) }))
 }
 
 // ask posts one query. A request asks for one __type only: some servers take

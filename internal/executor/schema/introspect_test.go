@@ -34,7 +34,7 @@ func TestMergedSchemaSurvivesIntrospection(t *testing.T) {
 			"""
 		}`)
 	merged := merge(t, upstream, gateway(t)).Schema
-	introspected, err := schema.Introspect(t.Context(), serve(merged))
+	introspected, err := introspect(t.Context(), serve(merged))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,6 +46,15 @@ func TestMergedSchemaSurvivesIntrospection(t *testing.T) {
 	if diff := cmp.Diff(printed(merged), printed(introspected)); diff != "" {
 		t.Errorf("-merged +introspected\n%s", diff)
 	}
+}
+
+// introspect asks, and converts the answer.
+func introspect(ctx context.Context, post func(context.Context, []byte) ([]byte, error)) (*ast.Schema, error) {
+	answer, err := schema.Introspect(ctx, post)
+	if err != nil {
+		return nil, err
+	}
+	return schema.FromIntrospection(answer)
 }
 
 // serve answers introspection of a schema with the gateway's generated code.
@@ -73,7 +82,7 @@ func TestOldServerIsNotAskedForWhatItLacks(t *testing.T) {
 		`{"name":"a","isDeprecated":true,"deprecationReason":null,"type":{"kind":"SCALAR","name":"String"},"args":[]}`) +
 		`,{"kind":"SCALAR","name":"String"},{"kind":"OBJECT","name":"__Type","fields":[]}`)}
 	old.schema = introspectable(t, read(t, "testdata/old.graphql"))
-	got, err := schema.Introspect(t.Context(), old.post)
+	got, err := introspect(t.Context(), old.post)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +99,7 @@ func TestServersOfBetweenAreAskedForWhatTheyHave(t *testing.T) {
 		`,{"kind":"SCALAR","name":"Date","specifiedByUrl":"https://dates.example"}`)}
 	between.schema = introspectable(t, strings.Replace(read(t, "testdata/old.graphql"),
 		"ofType: __Type", "ofType: __Type specifiedByUrl: String", 1))
-	got, err := schema.Introspect(t.Context(), between.post)
+	got, err := introspect(t.Context(), between.post)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +162,7 @@ func offered(def *ast.Definition) []any {
 
 func TestServerWithoutAnIntrospectionTypeIsTakenForOld(t *testing.T) {
 	t.Parallel()
-	_, err := schema.Introspect(t.Context(), func(_ context.Context, body []byte) ([]byte, error) {
+	_, err := introspect(t.Context(), func(_ context.Context, body []byte) ([]byte, error) {
 		if strings.Contains(string(body), "__type(") {
 			return []byte(`{"data":{"__type":null}}`), nil
 		}
@@ -168,7 +177,7 @@ func TestFailedRequestEndsIntrospection(t *testing.T) {
 	t.Parallel()
 	refused := errors.New("connection refused")
 	calls := 0
-	_, err := schema.Introspect(t.Context(), func(context.Context, []byte) ([]byte, error) {
+	_, err := introspect(t.Context(), func(context.Context, []byte) ([]byte, error) {
 		calls++
 		return nil, refused
 	})
@@ -179,7 +188,7 @@ func TestFailedRequestEndsIntrospection(t *testing.T) {
 
 func TestRefusedIntrospectionSaysSo(t *testing.T) {
 	t.Parallel()
-	_, err := schema.Introspect(t.Context(), func(context.Context, []byte) ([]byte, error) {
+	_, err := introspect(t.Context(), func(context.Context, []byte) ([]byte, error) {
 		return []byte(`{"errors":[{"message":"introspection disabled"}],"data":null}`), nil
 	})
 	if !errors.Is(err, schema.ErrAnswer) || !strings.Contains(err.Error(), "introspection disabled") {

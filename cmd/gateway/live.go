@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/google/uuid"
+
+	"asyncgate/internal/auth"
+	"asyncgate/internal/executor"
+	"asyncgate/internal/server"
+)
+
+// live is the generation in force, as the parts of a node that outlive one see
+// it: a directory of tenants, a verifier, a waker. Whoever has a tenant keeps
+// it, whatever comes after.
+type live struct {
+	now atomic.Pointer[generation]
+}
+
+func (l *live) set(g *generation) { l.now.Store(g) }
+
+// Tenant answers the executor of a tenant.
+func (l *live) Tenant(ctx context.Context, name string) (*executor.Tenant, error) {
+	return l.now.Load().tenants.Tenant(ctx, name)
+}
+
+// Verify turns a token into a security context.
+func (l *live) Verify(ctx context.Context, token string) (auth.SecurityContext, error) {
+	return l.now.Load().verifier.Verify(ctx, token)
+}
+
+func (l *live) reach(caller auth.SecurityContext) auth.Reach {
+	return l.now.Load().verifier.Reach(caller)
+}
+
+func (l *live) submissionLimits() executor.Limits {
+	cfg := l.now.Load().cfg
+	return executor.Limits{Variables: cfg.Limits.Variables, MaxAge: cfg.Authority.MaxAge}
+}
+
+func (l *live) wireLimits() server.Limits {
+	return server.Limits{Body: l.now.Load().cfg.Limits.Body}
+}
+
+// Due wakes the pool.
+func (l *live) Due() { l.now.Load().pool.Due() }
+
+// Changed is for those who wait.
+func (l *live) Changed(ids ...uuid.UUID) { l.now.Load().pool.Changed(ids...) }
+
+// Missed wakes the pool.
+func (l *live) Missed() { l.now.Load().pool.Missed() }
