@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"runtime/debug"
+	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/gqlerror"
@@ -54,11 +55,21 @@ func Explain(err error) (code, message string, internal bool) {
 		return CodeBadUserInput, input.Error(), false
 	}
 	for _, known := range codes {
-		if errors.Is(err, known.err) {
-			return known.code, known.message, false
+		if !errors.Is(err, known.err) {
+			continue
 		}
+		if reason, ok := reasonOf(err, auth.ErrUnauthenticated); ok {
+			return known.code, known.message + " This one was refused: " + reason + ".", false
+		}
+		return known.code, known.message, false
 	}
 	return CodeInternal, "Something went wrong in the gateway.", true
+}
+
+// reasonOf is what an error says beyond the sentinel that it wraps first. Only
+// for those of package auth, whose texts are for the caller.
+func reasonOf(err, sentinel error) (string, bool) {
+	return strings.CutPrefix(err.Error(), sentinel.Error()+": ")
 }
 
 // Code answers the code for an error.

@@ -53,6 +53,7 @@ func newGateway(t *testing.T, log *slog.Logger) *gateway {
 		Allowlist: executor.Allowlist{
 			"run":  {Idempotent: true, MaxAttempts: 3, Timeout: 90 * time.Second, StartWithin: time.Hour, MaxPriority: 9},
 			"boss": {Roles: []string{"boss"}},
+			"gone": {MaxAttempts: 1}, // not in the upstream
 		},
 	}}, log)
 	if err != nil {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -10,7 +9,6 @@ import (
 	"sync"
 	"syscall"
 
-	"asyncgate/internal/asyncop"
 	"asyncgate/internal/config"
 	"asyncgate/internal/telemetry"
 )
@@ -75,20 +73,18 @@ func onHangup(load func() (*config.Config, error)) (reload <-chan func() (*confi
 // served.
 func serve(ctx context.Context, cfg *config.Config, std stdio, reload <-chan func() (*config.Config, error), ready func(address string)) error {
 	log, setLevel := telemetry.Logger(std.err, cfg.Log.Format, cfg.Log.Level)
-	n, release, err := newNode(ctx, cfg, log)
-	if errors.Is(err, asyncop.ErrSchemaOld) {
-		return fmt.Errorf("%w: run `gateway migrate` first, or set store_migrate: true", err)
+	var listen net.ListenConfig
+	ln, err := listen.Listen(ctx, "tcp", cfg.Listen) // first: a port in use should leave no new database behind
+	if err != nil {
+		return fmt.Errorf("listen on %s: %w; choose another with --listen", cfg.Listen, err)
 	}
+	defer ln.Close()
+	n, release, err := newNode(ctx, cfg, log)
 	if err != nil {
 		return err
 	}
 	defer release()
 	n.reloaded = func(cfg *config.Config) { setLevel(cfg.Log.Level) }
-	var listen net.ListenConfig
-	ln, err := listen.Listen(ctx, "tcp", cfg.Listen)
-	if err != nil {
-		return fmt.Errorf("listen on %s: %w; choose another with --listen", cfg.Listen, err)
-	}
 	log.InfoContext(ctx, "starting", "config", cfg, "address", ln.Addr().String())
 	err = n.Run(ctx, ln, func() { ready(ln.Addr().String()) }, reload)
 	log.InfoContext(ctx, "stopped")

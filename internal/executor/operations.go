@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -158,7 +159,8 @@ func (o *Operations) Mutations(ctx context.Context) ([]string, Allowlist, error)
 	if err != nil {
 		return nil, nil, err
 	}
-	return tenant.allowlist.For(caller), tenant.allowlist, nil
+	names := slices.DeleteFunc(tenant.allowlist.For(caller), func(name string) bool { return !tenant.schema.hasMutation(name) })
+	return names, tenant.allowlist, nil
 }
 
 func (o *Operations) await(ctx context.Context, scope asyncop.Scope, id uuid.UUID, wait time.Duration) (asyncop.Operation, error) {

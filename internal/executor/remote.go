@@ -273,7 +273,7 @@ func (r *Remote) Introspect(ctx context.Context, body []byte) ([]byte, error) {
 	const most = 64 << 20
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, r.url.String(), bytes.NewReader(body))
 	if err != nil {
-		return nil, fmt.Errorf("introspect upstream: %w", err)
+		return nil, err
 	}
 	for name, value := range r.options.Headers {
 		request.Header.Set(name, value)
@@ -282,12 +282,15 @@ func (r *Remote) Introspect(ctx context.Context, body []byte) ([]byte, error) {
 	request.Header.Set("Accept", "application/json")
 	response, err := r.transport.RoundTrip(request)
 	if err != nil {
-		return nil, fmt.Errorf("introspect upstream: %w", err)
+		return nil, fmt.Errorf("reach the upstream: %w", err)
 	}
 	defer func() { _ = response.Body.Close() }()
 	text, err := io.ReadAll(io.LimitReader(response.Body, most))
 	if err != nil {
-		return nil, fmt.Errorf("introspect upstream: %w", err)
+		return nil, fmt.Errorf("read the upstream's answer: %w", err)
+	}
+	if response.StatusCode != http.StatusOK && raw.Kind(text) != '{' {
+		return nil, fmt.Errorf("the upstream answered HTTP status %d without a GraphQL response: check its url", response.StatusCode)
 	}
 	return text, nil
 }

@@ -222,10 +222,45 @@ func (s *settler) persist(ctx context.Context, items []settlement, try func(cont
 
 func (s *settler) report(ctx context.Context, items []settlement, fates []asyncop.Settled) {
 	for i, fate := range fates {
-		if fate.Err != nil {
-			s.log.WarnContext(ctx, "outcome not written", "operation", items[i].operation, "error", fate.Err)
-			continue
+		attributes := items[i].attributes()
+		switch {
+		case fate.Err != nil:
+			s.log.LogAttrs(ctx, slog.LevelWarn, "outcome not written", append(attributes, slog.Any("error", fate.Err))...)
+		default:
+			s.log.LogAttrs(ctx, items[i].level(), "attempt settled", append(attributes, slog.String("now", string(fate.State)))...)
 		}
-		s.log.InfoContext(ctx, "attempt settled", "operation", items[i].operation, "now", string(fate.State))
 	}
+}
+
+// failure is why the attempt failed, nil for a success or a release.
+func (t settlement) failure() *asyncop.Failure {
+	switch {
+	case t.finished != nil:
+		return t.finished.Outcome.Failure()
+	case t.retried != nil:
+		return &t.retried.Failure
+	default:
+		return nil
+	}
+}
+
+// level is a warning where the operator, and not the submitter, may have
+// something to mend.
+func (t settlement) level() slog.Level {
+	if failure := t.failure(); failure != nil && failure.Code != asyncop.CodeExecutionFailed {
+		return slog.LevelWarn
+	}
+	return slog.LevelInfo
+}
+
+// attributes say which attempt it was, and how it went.
+func (t settlement) attributes() []slog.Attr {
+	attributes := []slog.Attr{slog.Any("operation", t.operation), slog.String("tenant", t.operation.Tenant)}
+	if failure := t.failure(); failure != nil {
+		attributes = append(attributes, slog.String("code", string(failure.Code)), slog.String("execution", failure.Execution.String()))
+	}
+	if t.retried != nil {
+		attributes = append(attributes, slog.Duration("again_in", t.retried.After))
+	}
+	return attributes
 }

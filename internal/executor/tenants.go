@@ -64,7 +64,9 @@ func NewTenants(engines Engines, all []TenantOptions, log *slog.Logger) (*Tenant
 		}
 		e, err := newEntry(engines, options)
 		t.entries[options.Name] = e
-		errs = append(errs, ofTenant(options.Name, err))
+		if errs = append(errs, ofTenant(options.Name, err)); err == nil && options.Schema != nil {
+			e.warn(context.Background(), log)
+		}
 	}
 	return t, errors.Join(errs...)
 }
@@ -88,6 +90,14 @@ func newEntry(engines Engines, options TenantOptions) (*entry, error) {
 
 func (e *entry) serve(shared *engine) {
 	e.loaded.Store(&Tenant{engine: shared, upstream: e.remote, allowlist: e.options.Allowlist})
+}
+
+// warn tells of names on the allowlist that can never be submitted.
+func (e *entry) warn(ctx context.Context, log *slog.Logger) {
+	for _, gap := range e.loaded.Load().Unserved() {
+		log.WarnContext(ctx, "the allowlist names a mutation that the upstream does not have",
+			"tenant", e.options.Name, "mutation", gap.Mutation, "did_you_mean", gap.Suggestion)
+	}
 }
 
 // Inherit lets tenants whose upstream has not been asked yet serve with the
@@ -192,6 +202,7 @@ func (t *Tenants) load(ctx context.Context, e *entry) error {
 	case err == nil:
 		e.serve(shared)
 		e.stale = false
+		e.warn(ctx, t.log)
 		t.log.InfoContext(ctx, "tenant loaded", "tenant", e.options.Name)
 	case ctx.Err() == nil:
 		t.log.WarnContext(ctx, "load tenant", "tenant", e.options.Name, "error", err)

@@ -2,8 +2,11 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 
+	"asyncgate/graph"
 	"asyncgate/internal/auth"
 )
 
@@ -19,6 +22,15 @@ type caller struct {
 // identify finds out who calls from the value of an Authorization header.
 // Errors: errNoToken, those of Verifier and of Tenants.
 func (s *Server) identify(ctx context.Context, authorization string) (caller, error) {
+	who, err := s.known(ctx, authorization)
+	if err != nil && !errors.Is(err, errNoToken) {
+		s.logger.LogAttrs(ctx, slog.LevelInfo, "caller refused",
+			slog.String("request_id", graph.RequestID(ctx)), slog.Any("reason", err))
+	}
+	return who, err
+}
+
+func (s *Server) known(ctx context.Context, authorization string) (caller, error) {
 	token, ok := auth.Bearer(authorization)
 	if !ok {
 		return caller{}, errNoToken

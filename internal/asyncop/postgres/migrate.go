@@ -43,6 +43,9 @@ func Migrate(ctx context.Context, url string) error {
 func prepareSchema(ctx context.Context, config *pgx.ConnConfig, migrate bool) error {
 	db := stdlib.OpenDB(*config)
 	defer func() { _ = db.Close() }() // nothing is written through it after this
+	if err := db.PingContext(ctx); err != nil {
+		return fmt.Errorf("connect to PostgreSQL, see `store` of the configuration: %w", err)
+	}
 	provider, err := newProvider(db)
 	if err != nil {
 		return fmt.Errorf("read migrations: %w", err)

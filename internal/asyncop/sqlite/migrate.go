@@ -58,7 +58,7 @@ func bringUp(ctx context.Context, db *sql.DB, migrateIt bool) error {
 	case current == target:
 		return nil
 	case !migrateIt:
-		return fmt.Errorf("%w: it is version %d, not %d: run \"gateway migrate\"", asyncop.ErrSchemaOld, current, target)
+		return fmt.Errorf("%w: it is version %d, not %d; run gateway migrate, or set store_migrate: true", asyncop.ErrSchemaOld, current, target)
 	}
 	if _, err := provider.Up(ctx); err != nil {
 		return fmt.Errorf("migrate schema: %w", err)
