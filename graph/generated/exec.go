@@ -780,7 +780,7 @@ type AsyncError {
   code: String!
   "What happened, in a sentence."
   message: String!
-  "Submitting it again cannot do the work twice. FAILED with EXECUTED may have had its effect."
+  "Submitting it again cannot do the work twice: false until it has ended, unless it is idempotent. FAILED with EXECUTED may have had its effect."
   retryable: Boolean!
   "The worst over all attempts."
   execution: AsyncExecution!
