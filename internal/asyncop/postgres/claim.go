@@ -16,7 +16,7 @@ func (s *Store) Claim(ctx context.Context, node string, limit int) ([]asyncop.Cl
 	if limit <= 0 {
 		return nil, nil
 	}
-	if err := s.releaseUnheard(ctx, node); err != nil {
+	if err := s.releaseUnheard(ctx); err != nil {
 		return nil, fmt.Errorf("release claims whose answer was lost: %w", err)
 	}
 	seed := uuid.New()

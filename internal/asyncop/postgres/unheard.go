@@ -44,11 +44,6 @@ func (u *unheard) all() []unheardCall {
 	return slices.Clone(u.calls)
 }
 
-// of answers the calls of a node to look for.
-func (u *unheard) of(node string) []unheardCall {
-	return slices.DeleteFunc(u.all(), func(c unheardCall) bool { return c.node != node })
-}
-
 // forget drops the calls whose time is over.
 func (u *unheard) forget(now time.Time) {
 	u.mu.Lock()
@@ -56,11 +51,12 @@ func (u *unheard) forget(now time.Time) {
 	u.calls = slices.DeleteFunc(u.calls, func(c unheardCall) bool { return now.After(c.until) })
 }
 
-// releaseUnheard gives back what a node claimed and never heard of. It looks
+// releaseUnheard gives back what this store claimed and never heard of, under
+// whatever name: a pool takes another one after a claim that failed. It looks
 // again before each claim until the time of the lost call is over.
-func (s *Store) releaseUnheard(ctx context.Context, node string) error {
+func (s *Store) releaseUnheard(ctx context.Context) error {
 	looked := time.Now()
-	if err := s.releaseCalls(ctx, s.unheard.of(node)); err != nil {
+	if err := s.releaseCalls(ctx, s.unheard.all()); err != nil {
 		return err
 	}
 	s.unheard.forget(looked)
