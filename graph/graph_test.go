@@ -7,9 +7,11 @@ import (
 	"log/slog"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"go.uber.org/goleak"
 
 	"asyncgate/graph"
@@ -29,9 +31,23 @@ var (
 // gateway is the surface over a real store, before an upstream that is never
 // called: nothing claims.
 type gateway struct {
-	tenant *executor.Tenant
-	store  *sqlite.Store
-	reach  auth.Reach
+	tenant  *executor.Tenant
+	store   *sqlite.Store
+	records *faultyRecords // the store, as it is until a test breaks it
+	reach   auth.Reach
+}
+
+// faultyRecords fails each Get while broken is set; the rest is the real store.
+type faultyRecords struct {
+	executor.Records
+	broken atomic.Bool
+}
+
+func (r *faultyRecords) Get(ctx context.Context, scope asyncop.Scope, id uuid.UUID) (asyncop.Operation, error) {
+	if r.broken.Load() {
+		return asyncop.Operation{}, errors.New("the store is away")
+	}
+	return r.Records.Get(ctx, scope, id)
 }
 
 func newGateway(t *testing.T, log *slog.Logger) *gateway {
@@ -42,8 +58,9 @@ func newGateway(t *testing.T, log *slog.Logger) *gateway {
 	}
 	t.Cleanup(func() { _ = store.Close() })
 	g := &gateway{store: store}
+	g.records = &faultyRecords{Records: store}
 	operations := &executor.Operations{
-		Records: store, Hub: asyncop.NewHub(time.Second, quiet),
+		Records: g.records, Hub: asyncop.NewHub(time.Second, quiet),
 		Limits: func() executor.Limits { return executor.Limits{MaxAge: 24 * time.Hour} },
 		Reach:  func(auth.SecurityContext) auth.Reach { return g.reach },
 	}
@@ -72,6 +89,17 @@ func (g *gateway) ask(t *testing.T, query, variables string) string {
 	defer run.Close()
 	reply, _ := run.Next()
 	return string(reply.Envelope)
+}
+
+// Without its handle a client would submit again, and the work be done twice.
+func TestAHandleIsAnsweredThoughTheStoreIsAwayWhileItWaits(t *testing.T) {
+	t.Parallel()
+	g := newGateway(t, quiet)
+	g.records.broken.Store(true)
+	got := g.ask(t, `mutation { submitAsync(input: {document: "mutation { run }", waitMs: 100}) { state } }`, ``)
+	if want := `{"data":{"submitAsync":{"state":"QUEUED"}}}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
 }
 
 func TestSubmittedVariablesKeepTheirBytes(t *testing.T) {

@@ -63,7 +63,11 @@ func (o *Operations) Submit(ctx context.Context, r Request) (asyncop.Operation, 
 	if err != nil || op.Done() || wait == 0 {
 		return op, err
 	}
-	return o.await(ctx, own(caller), op.ID, wait)
+	later, err := o.await(ctx, own(caller), op.ID, wait)
+	if err != nil {
+		return op, nil //nolint:nilerr // it is durable: a client that is told of a failure submits it again
+	}
+	return later, nil
 }
 
 // replay answers what the request's key stands for already. Errors:
