@@ -89,11 +89,10 @@ func (p *Pool) held() []*running {
 // off would only destroy an outcome.
 func (p *Pool) lose(ctx context.Context, r *running) {
 	p.mu.Lock()
-	_, still := p.running[r.claim.Token] // it may have been settled since the heartbeat began
-	again := r.lost
-	r.lost = r.lost || still
+	known := r.lost || r.ended // once it is settled its claim is gone too
+	r.lost = r.lost || !r.ended
 	p.mu.Unlock()
-	if !still || again {
+	if known {
 		return
 	}
 	p.options.Log.WarnContext(ctx, "claim lost", "operation", r.claim.Operation)
@@ -107,7 +106,9 @@ func (p *Pool) recoverStale(ctx context.Context) {
 	defer cancel()
 	recovered, err := p.queue.Recover(bounded, p.options.StaleAfter)
 	if err != nil {
-		p.options.Log.WarnContext(ctx, "recover stale claims", "error", err)
+		if ctx.Err() == nil {
+			p.options.Log.WarnContext(ctx, "recover stale claims", "error", err)
+		}
 		return
 	}
 	if len(recovered) > 0 {

@@ -153,6 +153,23 @@ func TestALostClaimCutsAnIdempotentAttemptOff(t *testing.T) {
 	})
 }
 
+func TestAClaimThatIsBeingSettledIsNotLost(t *testing.T) {
+	underPool(t, func(t *testing.T, r *rig) {
+		r.queue = &faultyQueue{Queue: r.store, finish: func(ctx context.Context, batch []asyncop.Finished) ([]asyncop.Settled, error) {
+			fates, err := r.store.Finish(ctx, batch)
+			time.Sleep(staleAfter / 2) // heartbeats come before the answer
+			return fates, err
+		}}
+		r.start(t, succeeding(0))
+		op := r.submit(t)
+		time.Sleep(staleAfter)
+		r.expect(t, op.ID, asyncop.Succeeded, "", 1)
+		if r.log.tells("claim lost") {
+			t.Error("the log tells of a lost claim")
+		}
+	})
+}
+
 func TestALostClaimLetsAnotherAttemptEndAndDropsItsOutcome(t *testing.T) {
 	underPool(t, func(t *testing.T, r *rig) {
 		var cutOff, ended atomic.Bool

@@ -55,6 +55,7 @@ type running struct {
 	claim  asyncop.Claim
 	cancel context.CancelCauseFunc
 	lost   bool // guarded by Pool.mu
+	ended  bool // guarded by Pool.mu: the settler has, or gets, what came of it
 }
 
 // NewPool makes a pool. Nothing is claimed before Run.
@@ -198,7 +199,7 @@ func (p *Pool) attempt(working context.Context, claim asyncop.Claim) {
 	p.running[claim.Token] = r
 	p.mu.Unlock()
 	done := p.worker.Attempt(ctx, claim)
-	if !p.isLost(r) {
+	if !p.end(r) {
 		p.settle.settle(claim, done)
 	} else {
 		p.options.Log.WarnContext(ctx, "outcome of a lost claim dropped", "operation", claim.Operation, "outcome", outcomeWord(done))
@@ -208,9 +209,12 @@ func (p *Pool) attempt(working context.Context, claim asyncop.Claim) {
 	p.mu.Unlock()
 }
 
-func (p *Pool) isLost(r *running) bool {
+// end notes that an attempt has ended, and reports whether its claim was lost
+// before.
+func (p *Pool) end(r *running) (lost bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	r.ended = true
 	return r.lost
 }
 
