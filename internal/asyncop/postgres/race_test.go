@@ -145,8 +145,8 @@ func TestRecoverSeesTheClaimThatItWaitedFor(t *testing.T) {
 }
 
 // TestAClaimWhoseAnswerWasLostIsGivenBack claims as a call does whose
-// connection breaks after the commit, and then as a pool does, which takes
-// another name after a claim that failed.
+// connection breaks after the commit, and then as a pool does that a reload
+// started under another name.
 func TestAClaimWhoseAnswerWasLostIsGivenBack(t *testing.T) {
 	t.Parallel()
 	r := newRace(t)

@@ -52,7 +52,7 @@ func (u *unheard) forget(now time.Time) {
 }
 
 // releaseUnheard gives back what this store claimed and never heard of, under
-// whatever name: a pool takes another one after a claim that failed. It looks
+// whatever name: a reload gives the pool another one. It looks
 // again before each claim until the time of the lost call is over.
 func (s *Store) releaseUnheard(ctx context.Context) error {
 	looked := time.Now()
