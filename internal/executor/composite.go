@@ -110,21 +110,27 @@ func childOperation(oc *graphql.OperationContext, fields []*ast.Field) *graphql.
 }
 
 // rootFields yields the fields of a selection through all fragments, whatever
-// @skip and @include say.
+// @skip and @include say. It follows a fragment once, however often it is
+// spread: fragments that spread others twice would double the work each time.
 func rootFields(selection ast.SelectionSet) iter.Seq[*ast.Field] {
-	return func(yield func(*ast.Field) bool) { eachRootField(selection, yield) }
+	return func(yield func(*ast.Field) bool) {
+		eachRootField(selection, map[*ast.FragmentDefinition]bool{}, yield)
+	}
 }
 
-func eachRootField(selection ast.SelectionSet, yield func(*ast.Field) bool) bool {
+func eachRootField(selection ast.SelectionSet, followed map[*ast.FragmentDefinition]bool, yield func(*ast.Field) bool) bool {
 	for _, selected := range selection {
 		more := true
 		switch selected := selected.(type) {
 		case *ast.Field:
 			more = yield(selected)
 		case *ast.InlineFragment:
-			more = eachRootField(selected.SelectionSet, yield)
+			more = eachRootField(selected.SelectionSet, followed, yield)
 		case *ast.FragmentSpread:
-			more = eachRootField(selected.Definition.SelectionSet, yield) // validation refused cycles
+			if fragment := selected.Definition; !followed[fragment] {
+				followed[fragment] = true
+				more = eachRootField(fragment.SelectionSet, followed, yield)
+			}
 		}
 		if !more {
 			return false

@@ -2,8 +2,10 @@ package executor_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"asyncgate/internal/auth"
 	"asyncgate/internal/executor"
@@ -123,6 +125,37 @@ func TestAMutationCannotMixBothSides(t *testing.T) {
 	reply := ask(t.Context(), tenant, executor.Params{Query: `mutation { wipe cancelAsync(id: "x") { outcome } }`})
 	if !strings.Contains(string(reply.Errors), "GRAPHQL_VALIDATION_FAILED") || strings.Contains(string(reply.Envelope), "data") {
 		t.Errorf("got %s", reply.Envelope)
+	}
+}
+
+// Following every spread took a time that doubled with each fragment: 26 of
+// them were half a minute, and a document may hold hundreds.
+func TestFragmentsThatSpreadOthersTwiceTakeNoTime(t *testing.T) {
+	t.Parallel()
+	url, heard := scripted(t, `{"data":{"pay":null}}`)
+	tenant := newShop(t, executor.RemoteOptions{URL: url})
+	var document strings.Builder
+	document.WriteString("mutation { ...F0 }\n")
+	for i := range 200 {
+		fmt.Fprintf(&document, "fragment F%d on mutation_root { ...F%d ...F%d }\n", i, i+1, i+1)
+	}
+	document.WriteString("fragment F200 on mutation_root { pay(amount: 1) { thing { id } } }")
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		ask(t.Context(), tenant, executor.Params{Query: document.String()})
+		admitted, err := tenant.Admit(t.Context(), ada, executor.Request{Document: document.String()}, limits)
+		if err != nil || len(admitted.Mutations) != 1 || admitted.Mutations[0] != "pay" {
+			t.Errorf("got %v, %v", admitted.Mutations, err)
+		}
+	}()
+	select {
+	case <-done:
+	case <-time.After(10 * time.Second):
+		t.Fatal("still following fragments")
+	}
+	if request := hear(t, heard); request.Query != document.String() {
+		t.Error("the document was not forwarded as it is")
 	}
 }
 
