@@ -132,6 +132,14 @@ func TestSubmittedVariablesKeepTheirBytes(t *testing.T) {
 			`mutation($v: JSON = {x: 12345678901234567890}) { submitAsync(input: {document: "` + document + `", variables: $v}) { variables } }`,
 			``, `{"x":12345678901234567890}`,
 		},
+		"InAWholeInputsDefault": {
+			`mutation($in: SubmitAsyncInput! = {document: "` + document + `", variables: {x: 9007199254740993}}) { submitAsync(input: $in) { variables } }`,
+			``, `{"x":9007199254740993}`,
+		},
+		"InsideALiteralAndNotGiven": {
+			`mutation($big: JSON) { submitAsync(input: {document: "` + document + `", variables: {x: [$big], y: $big}}) { variables } }`,
+			`{}`, `{"x":[null]}`,
+		},
 		"Absent": {`mutation { submitAsync(input: {document: "` + document + `"}) { variables } }`, ``, `null`},
 		"Null":   {`mutation { submitAsync(input: {document: "` + document + `", variables: null}) { variables } }`, ``, `null`},
 	}

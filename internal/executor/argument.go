@@ -28,11 +28,12 @@ func ArgumentJSON(ctx context.Context, argument string, path ...string) json.Raw
 // variables from where the literal is one.
 func literalAt(value *ast.Value, path []string, variables json.RawMessage) json.RawMessage {
 	if value.Kind == ast.Variable {
-		given, ok := memberAt(variables, append([]string{value.Raw}, path...))
-		if !ok && len(path) == 0 && value.VariableDefinition != nil && value.VariableDefinition.DefaultValue != nil {
-			return literalJSON(value.VariableDefinition.DefaultValue, variables)
+		given, ok := memberAt(variables, []string{value.Raw})
+		if !ok && value.VariableDefinition != nil && value.VariableDefinition.DefaultValue != nil {
+			return literalAt(value.VariableDefinition.DefaultValue, path, variables)
 		}
-		return given
+		inside, _ := memberAt(given, path)
+		return inside
 	}
 	if len(path) == 0 {
 		return literalJSON(value, variables)
@@ -75,9 +76,12 @@ func literalJSON(value *ast.Value, variables json.RawMessage) json.RawMessage {
 		}
 		return writeArray(elements)
 	case ast.ObjectValue:
-		members := make([]raw.Member, len(value.Children))
-		for i, child := range value.Children {
-			members[i] = raw.Member{Name: child.Name, Value: literalJSON(child.Value, variables)}
+		members := make([]raw.Member, 0, len(value.Children))
+		for _, child := range value.Children {
+			if child.Value.Kind == ast.Variable && literalAt(child.Value, nil, variables) == nil {
+				continue // a variable that is not given leaves its field out
+			}
+			members = append(members, raw.Member{Name: child.Name, Value: literalJSON(child.Value, variables)})
 		}
 		return writeObject(members)
 	default: // numbers, booleans and null are written alike in both languages
