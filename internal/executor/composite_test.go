@@ -189,6 +189,21 @@ func TestARefusedRequestHasNoData(t *testing.T) {
 	}
 }
 
+// gqlgen's subscriptions panic where no field is left.
+func TestASubscriptionThatSkipsItsFieldIsRefused(t *testing.T) {
+	t.Parallel()
+	tenant := newShop(t, executor.RemoteOptions{URL: "http://127.0.0.1:1"})
+	for _, query := range []string{
+		`subscription { operationResult(id: "x") @skip(if: true) { id } }`,
+		`subscription($no: Boolean = false) { ...F @include(if: $no) } fragment F on Subscription { operationUpdates(id: "x") { id } }`,
+	} {
+		reply := ask(t.Context(), tenant, executor.Params{Query: query})
+		if !strings.Contains(string(reply.Errors), "GRAPHQL_VALIDATION_FAILED") {
+			t.Errorf("%s: got %s", query, reply.Envelope)
+		}
+	}
+}
+
 func TestIntrospectionIsTheMergedSchemas(t *testing.T) {
 	t.Parallel()
 	tenant := newShop(t, executor.RemoteOptions{URL: "http://127.0.0.1:1"})

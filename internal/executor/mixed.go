@@ -6,6 +6,14 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 )
 
+// refuse refuses what fits the schema and could not be answered.
+func (c *composite) refuse(oc *graphql.OperationContext) gqlerror.List {
+	if oc.Operation.Operation == ast.Subscription && len(c.collect(oc)) == 0 {
+		return gqlerror.List{gqlerror.Wrap(invalid("the field of a subscription cannot be left out by @skip or @include"))}
+	}
+	return c.refuseMixed(oc)
+}
+
 // refuseMixed refuses what the two sides could not answer together: a mutation
 // with fields of both, since serial order could not hold, and a gateway field
 // anywhere but at the root, where an upstream that nests its root type would

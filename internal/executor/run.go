@@ -63,7 +63,7 @@ func (t *Tenant) Begin(ctx context.Context, params Params) *Run {
 	case oc.Doc != nil && oc.Operation == nil:
 		errs = gqlerror.List{gqlerror.Wrap(noOperation(oc.Doc, params.OperationName))}
 	case len(errs) == 0:
-		errs = t.schema.refuseMixed(oc)
+		errs = t.schema.refuse(oc)
 	}
 	if len(errs) > 0 {
 		r.refuse(oc, errs)
