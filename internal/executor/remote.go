@@ -211,6 +211,9 @@ func refusedByStatus(response *http.Response) *answer {
 		refusal := failed(asyncop.CodeUpstreamUnavailable, asyncop.NotExecuted, "The upstream is rate limiting.")
 		refusal.retryAfter = retryAfter(response.Header.Get("Retry-After"), time.Now())
 		return refusal
+	case status == http.StatusSwitchingProtocols: // its body is the connection, which no context ends
+		return failed(asyncop.CodeOutcomeUnknown, asyncop.UnknownExecution,
+			"The upstream switched protocols instead of answering. Whether it did the work is not known.")
 	case status >= 300 && status < 400:
 		return failed(asyncop.CodeUpstreamRejected, asyncop.NotExecuted, "The upstream answered with a redirect, which is not followed.")
 	default:

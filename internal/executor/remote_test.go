@@ -77,6 +77,27 @@ func serveRequests(conn net.Conn, requests *atomic.Int32, serve func(conn net.Co
 
 const fine = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 23\r\n\r\n" + `{"data":{"pay":null}}  `
 
+// The body of a 101 is the connection itself: reading it went on after the
+// attempt's timeout, for as long as the upstream kept the connection open.
+func TestAnUpstreamThatSwitchesProtocolsIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	given := make(chan struct{})
+	url, _ := rawUpstream(t, func(conn net.Conn, _ int) {
+		_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
+		select {
+		case <-given:
+		case <-time.After(5 * time.Second):
+			t.Error("still waiting for the connection to end")
+		}
+		_ = conn.Close()
+	})
+	got := attempt(t.Context(), newShop(t, executor.RemoteOptions{URL: url}))
+	close(given)
+	if got.Failure == nil || got.Failure.Code != asyncop.CodeOutcomeUnknown || got.Failure.Execution != asyncop.UnknownExecution {
+		t.Errorf("got %+v", got)
+	}
+}
+
 func TestWhatTheTransportSawDecidesTheOutcome(t *testing.T) {
 	t.Parallel()
 	type outcome struct {
