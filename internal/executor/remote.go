@@ -162,7 +162,7 @@ func (r *Remote) post(ctx context.Context, body []byte, header http.Header) *ans
 	}).WithContext(seen.watch(ctx))
 	response, err := r.transport.RoundTrip(request) // no client: no redirects, no cookies
 	if err != nil {
-		return r.interrupted(ctx, &seen)
+		return unanswered(ctx, &seen)
 	}
 	defer func() { _ = response.Body.Close() }()
 	if refusal := refusedByStatus(response); refusal != nil {
@@ -171,7 +171,7 @@ func (r *Remote) post(ctx context.Context, body []byte, header http.Header) *ans
 	text, whole, err := readUpTo(response.Body, r.options.MaxAnswer)
 	switch {
 	case err != nil:
-		return r.interrupted(ctx, &seen)
+		return cutOff(ctx)
 	case !whole && raw.Kind(text) == '{':
 		return failed(asyncop.CodeResultTooLarge, asyncop.Executed,
 			fmt.Sprintf("The upstream's answer is larger than the %d bytes that are kept.", r.options.MaxAnswer))
@@ -190,18 +190,22 @@ func readUpTo(body io.Reader, most int64) (text []byte, whole bool, err error) {
 	return text, int64(len(text)) <= most, err
 }
 
-// interrupted is a request without a whole answer.
-func (r *Remote) interrupted(ctx context.Context, seen *sight) *answer {
-	switch {
-	case seen.nothingSent():
+// unanswered is a request without an answer.
+func unanswered(ctx context.Context, seen *sight) *answer {
+	if seen.nothingSent() {
 		return failed(asyncop.CodeUpstreamUnavailable, asyncop.NotExecuted, "The upstream could not be reached.")
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+	}
+	return cutOff(ctx)
+}
+
+// cutOff is a request that was sent and has no whole answer.
+func cutOff(ctx context.Context) *answer {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return failed(asyncop.CodeTimeout, asyncop.UnknownExecution,
 			"The upstream did not answer in time. Whether it did the work is not known.")
-	default:
-		return failed(asyncop.CodeOutcomeUnknown, asyncop.UnknownExecution,
-			"The connection to the upstream was lost. Whether it did the work is not known.")
 	}
+	return failed(asyncop.CodeOutcomeUnknown, asyncop.UnknownExecution,
+		"The connection to the upstream was lost. Whether it did the work is not known.")
 }
 
 // refusedByStatus is for the statuses that decide whatever the body holds.

@@ -98,6 +98,26 @@ func TestAnUpstreamThatSwitchesProtocolsIsNotWaitedFor(t *testing.T) {
 	}
 }
 
+// Sealing the connection of an answer that could not be decompressed broke the
+// next request on it: by then it was idle, and in use again.
+func TestAnAnswerThatCannotBeReadSpoilsNoOther(t *testing.T) {
+	t.Parallel()
+	url, _ := rawUpstream(t, func(conn net.Conn, request int) {
+		answer := fine
+		if request == 1 {
+			answer = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 11\r\n\r\n" + `{"data":{}}`
+		}
+		_, _ = io.WriteString(conn, answer)
+	})
+	tenant := newShop(t, executor.RemoteOptions{URL: url})
+	if got := attempt(t.Context(), tenant); got.Failure == nil || got.Failure.Code != asyncop.CodeOutcomeUnknown {
+		t.Errorf("got %+v", got)
+	}
+	if got := attempt(t.Context(), tenant); got.Failure != nil {
+		t.Errorf("got %+v", got.Failure)
+	}
+}
+
 func TestWhatTheTransportSawDecidesTheOutcome(t *testing.T) {
 	t.Parallel()
 	type outcome struct {
