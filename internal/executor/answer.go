@@ -38,6 +38,7 @@ func (a *answer) asEnvelope(fields []*ast.Field) json.RawMessage {
 	null := false
 	for _, field := range fields {
 		if field.Name == "__typename" {
+			data = append(data, raw.Member{Name: field.Alias, Value: raw.Quote(field.ObjectDefinition.Name)})
 			continue
 		}
 		response.Errors = append(response.Errors, &gqlerror.Error{

@@ -204,6 +204,23 @@ func TestASubscriptionThatSkipsItsFieldIsRefused(t *testing.T) {
 	}
 }
 
+func TestAFailedForwardAnswersEachFieldOnce(t *testing.T) {
+	t.Parallel()
+	tenant := newShop(t, executor.RemoteOptions{URL: "http://127.0.0.1:1"})
+	reply := ask(t.Context(), tenant, executor.Params{Query: `query($no: Boolean = false) {
+		t: thing { id } ...F __typename left: thing @skip(if: true) { id } out: thing @include(if: $no) { id } }
+		fragment F on query_root { t: thing { name } }`})
+	var envelope struct {
+		Errors []struct{ Path []string }
+	}
+	if err := json.Unmarshal(reply.Envelope, &envelope); err != nil {
+		t.Fatal(err)
+	}
+	if len(envelope.Errors) != 1 || !strings.HasSuffix(string(reply.Envelope), `"data":{"t":null,"__typename":"query_root"}}`) {
+		t.Errorf("got %s", reply.Envelope)
+	}
+}
+
 func TestIntrospectionIsTheMergedSchemas(t *testing.T) {
 	t.Parallel()
 	tenant := newShop(t, executor.RemoteOptions{URL: "http://127.0.0.1:1"})
