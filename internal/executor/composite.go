@@ -77,7 +77,11 @@ func (c *composite) upstreamOnly(operation ast.Operation, fields iter.Seq[*ast.F
 // @include there.
 func (c *composite) collect(oc *graphql.OperationContext) []*ast.Field {
 	root := c.root(oc.Operation.Operation)
-	collected := graphql.CollectFields(oc, oc.Operation.SelectionSet, append([]string{root.Name}, root.Interfaces...))
+	names := []string{root.Name}
+	for _, abstract := range c.merged.Schema.GetImplements(root) { // unions too
+		names = append(names, abstract.Name)
+	}
+	collected := graphql.CollectFields(oc, oc.Operation.SelectionSet, names)
 	fields := make([]*ast.Field, len(collected))
 	for i, field := range collected {
 		flat := *field.Field // the document is shared by the cache: never written to

@@ -95,6 +95,19 @@ func TestOneOfTwoOperationsIsPrintedWithWhatItUses(t *testing.T) {
 	}
 }
 
+// Where fragments on a union were dropped, an operation of several succeeded
+// without a request.
+func TestARootMayBeSelectedThroughAbstractTypes(t *testing.T) {
+	t.Parallel()
+	url, heard := scripted(t, `{"data":{"things":[],"sum":1}}`)
+	tenant := newShop(t, executor.RemoteOptions{URL: url})
+	ask(t.Context(), tenant, executor.Params{OperationName: "A", Query: `
+		query A { ... on Any { ... on query_root { sum(n: 1) } } ... on Root { ... on query_root { things { id } } } } query B { __typename }`})
+	if request := hear(t, heard); !strings.Contains(request.Query, "sum") || !strings.Contains(request.Query, "things") {
+		t.Errorf("the upstream was asked %s", request.Query)
+	}
+}
+
 func TestAQueryMayMixBothSides(t *testing.T) {
 	t.Parallel()
 	url, heard := scripted(t, `{"data":{"b":[{"id":"<1>"}],"s":1.10}}`)

@@ -27,7 +27,9 @@ input Pick @oneOf { a: Int, b: String }
 input Item { sku: String!, count: Int = 1, colour: Colour, tags: [String!], nested: [[Int]], big: BigInt }
 type Thing { id: ID!, name: String, self: Thing }
 type Payload { thing: Thing, query: query_root }
-type query_root { thing(id: ID): Thing, things: [Thing!]!, sum(n: Int!): Int }
+union Any = Thing | query_root
+interface Root { sum(n: Int!): Int }
+type query_root implements Root { thing(id: ID): Thing, things: [Thing!]!, sum(n: Int!): Int }
 type mutation_root {
   pay(amount: Int!, item: Item, pick: Pick, f: Float, b: Boolean, id: ID, json: JSON, ids: [ID!]): Payload
   refund(amount: Int!): Thing
