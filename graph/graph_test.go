@@ -166,6 +166,8 @@ func TestBadArgumentsAreBadUserInput(t *testing.T) {
 		`{ asyncOperations(first: 0) { nodes { id } } }`,
 		`{ asyncOperations(first: 101) { nodes { id } } }`,
 		`{ asyncOperations(after: "nope") { nodes { id } } }`,
+		`{ asyncOperations(filter: {label: "\u0000"}) { nodes { id } } }`, // PostgreSQL refuses the statement
+		`{ asyncOperations(filter: {submitter: "ada\u0000"}) { nodes { id } } }`,
 		`mutation { cancelAsync(id: "nope") { outcome } }`,
 		`mutation { ` + submit + `, waitMs: 60001}) { id } }`,
 		`mutation { ` + submit + `, notBefore: "tomorrow"}) { id } }`,

@@ -53,7 +53,7 @@ func prepare(r Request, limits Limits) (prepared, error) {
 		p.label = *r.Label
 	}
 	for name, text := range map[string]string{"document": r.Document, "operationName": p.operationName, "label": p.label} {
-		if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+		if !storable(text) {
 			return prepared{}, badInput("%s holds U+0000 or invalid UTF-8, which cannot be stored", name)
 		}
 	}
@@ -68,6 +68,11 @@ func prepare(r Request, limits Limits) (prepared, error) {
 	}
 	p.fingerprint = fingerprint(r.Document, p.operationName, digest)
 	return p, nil
+}
+
+// storable reports whether every store takes a text: PostgreSQL refuses U+0000.
+func storable(text string) bool {
+	return utf8.ValidString(text) && !strings.ContainsRune(text, 0)
 }
 
 func validKey(key string) bool {

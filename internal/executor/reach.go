@@ -30,6 +30,13 @@ func (o *Operations) List(ctx context.Context, listing Listing, filter asyncop.F
 	if first < 1 || first > maxPage {
 		return asyncop.Page{}, badInput("first must be between 1 and %d", maxPage)
 	}
+	for name, text := range map[string]string{
+		"mutation": filter.Mutation, "label": filter.Label, "idempotencyKey": filter.IdempotencyKey, "submitter": filter.Submitter,
+	} {
+		if !storable(text) {
+			return asyncop.Page{}, badInput("the filter's %s holds U+0000 or invalid UTF-8, which nothing stored does", name)
+		}
+	}
 	list := asyncop.List{Filter: filter, First: first}
 	if list.Scope, err = o.scope(caller, listing); err != nil {
 		return asyncop.Page{}, err
