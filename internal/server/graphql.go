@@ -65,9 +65,6 @@ func (s *Server) request(w http.ResponseWriter, r *http.Request) {
 // readRequest finds out who calls before it reads what they want: a stranger
 // cannot make the server read a body.
 func (s *Server) readRequest(w http.ResponseWriter, r *http.Request) (caller, executor.Params, error) {
-	if r.Method == http.MethodPost {
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.timing.body))
-	}
 	who, err := s.identify(r.Context(), r.Header.Get("Authorization"))
 	if err != nil {
 		return caller{}, executor.Params{}, err

@@ -3,11 +3,13 @@ package server
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -345,4 +347,25 @@ func TestHealthzAnswersAnyone(t *testing.T) {
 	}
 	f.call(t, http.MethodPost, "/healthz", "").mustRefuse(t, http.StatusMethodNotAllowed, graph.CodeBadUserInput)
 	f.call(t, http.MethodGet, "/nothing", "").mustRefuse(t, http.StatusNotFound, codeNotFound)
+}
+
+// What a handler left unread was waited for without end, and the connection
+// with it, on any path and without a token.
+func TestABodyThatNeverComesKeepsNoConnection(t *testing.T) {
+	t.Parallel()
+	f := start(t, func(s *Server) { s.timing.body = 50 * time.Millisecond })
+	address := strings.TrimSuffix(strings.TrimPrefix(f.url, "http://"), "/graphql")
+	for _, request := range []string{"GET /healthz", "POST /elsewhere", "DELETE /graphql", "GET /graphql"} {
+		var dialer net.Dialer
+		conn, err := dialer.DialContext(t.Context(), "tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = conn.SetDeadline(time.Now().Add(patience))
+		_, _ = io.WriteString(conn, request+" HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n")
+		if _, err := io.Copy(io.Discard, conn); errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("%s: the connection is still open", request)
+		}
+		_ = conn.Close()
+	}
 }

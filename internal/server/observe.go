@@ -29,11 +29,21 @@ func (s *Server) observe(next http.Handler) http.Handler {
 			return
 		}
 		defer s.life.leave()
+		s.limitBody(w, r)
 		answer := &response{ResponseWriter: w}
 		defer s.logRequest(r, answer, time.Now())
 		defer s.recoverRequest(r, answer)
 		next.ServeHTTP(answer, r)
 	})
+}
+
+// limitBody gives the body of any request its time, read by us or not: net/http
+// reads on after the answer, and a client that never sends what it announced
+// would keep its connection for ever, token or not.
+func (s *Server) limitBody(w http.ResponseWriter, r *http.Request) {
+	if r.ContentLength != 0 {
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.timing.body))
+	}
 }
 
 var errStopping = &refusal{
