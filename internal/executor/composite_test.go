@@ -234,6 +234,15 @@ func TestAFailedForwardAnswersEachFieldOnce(t *testing.T) {
 	}
 }
 
+func TestTheMistakesOfADocumentAreToldInBounds(t *testing.T) {
+	t.Parallel()
+	tenant := newShop(t, executor.RemoteOptions{URL: "http://127.0.0.1:1"})
+	query := "{ " + strings.Repeat("k: thing { id } k: sum(n: 1) ", 300) + "}"
+	if reply := ask(t.Context(), tenant, executor.Params{Query: query}); reply.Errors == nil || len(reply.Envelope) > 100_000 {
+		t.Errorf("%d bytes of errors for a document of %d", len(reply.Envelope), len(query))
+	}
+}
+
 func TestIntrospectionIsTheMergedSchemas(t *testing.T) {
 	t.Parallel()
 	tenant := newShop(t, executor.RemoteOptions{URL: "http://127.0.0.1:1"})
