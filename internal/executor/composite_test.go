@@ -243,6 +243,23 @@ func TestTheMistakesOfADocumentAreToldInBounds(t *testing.T) {
 	}
 }
 
+func TestTooManyFieldsOfOneNameAreNotCompared(t *testing.T) {
+	t.Parallel()
+	url, _ := scripted(t, `{"data":{"t":null}}`)
+	tenant := newShop(t, executor.RemoteOptions{URL: url})
+	for query, refused := range map[string]bool{
+		"{ " + strings.Repeat("t: thing { id } ", 1600) + "}":                                      false,
+		"{ " + strings.Repeat("__typename ", 9000) + "}":                                           true,
+		"{ ...F } fragment F on query_root { " + strings.Repeat("... { __typename } ", 2001) + "}": true,
+		"{ t: thing { id } t: sum(n: 1) }":                                                         true,
+	} {
+		reply := ask(t.Context(), tenant, executor.Params{Query: query})
+		if got := strings.Contains(string(reply.Errors), "GRAPHQL_VALIDATION_FAILED"); got != refused {
+			t.Errorf("%.60s…: got %.200s", query, reply.Envelope)
+		}
+	}
+}
+
 func TestIntrospectionIsTheMergedSchemas(t *testing.T) {
 	t.Parallel()
 	tenant := newShop(t, executor.RemoteOptions{URL: "http://127.0.0.1:1"})

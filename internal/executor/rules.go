@@ -31,10 +31,63 @@ func validationRules() *rules.Rules {
 			}
 		})
 	})
+	overlapping := rules.OverlappingFieldsCanBeMergedRule
+	all.ReplaceRule(overlapping.Name, uncrowded(overlapping.RuleFunc))
 	for name, rule := range all.GetInner() {
 		all.ReplaceRule(name, bounded(rule))
 	}
 	return all
+}
+
+// maxNamesakes bounds how many fields of a document answer under one name. The
+// rule about fields that overlap compares all of them with each other: 10,000
+// took seconds.
+const maxNamesakes = 2000
+
+// uncrowded is that rule for documents within the bound.
+func uncrowded(rule core.RuleFunc) core.RuleFunc {
+	return func(observers *core.Events, addError core.AddErrFunc) {
+		compare := &core.Events{}
+		rule(compare, addError)
+		first := true
+		observers.OnOperation(func(walker *core.Walker, _ *ast.OperationDefinition) {
+			if !first {
+				return
+			}
+			first = false
+			if name := crowd(walker.Document); name != "" {
+				addError(core.Message("The name %q is selected more than %d times.", name, maxNamesakes))
+				return
+			}
+			core.Walk(walker.Schema, walker.Document, compare)
+		})
+	}
+}
+
+// crowd names what more than maxNamesakes fields answer under, or answers "".
+func crowd(document *ast.QueryDocument) string {
+	namesakes, crowded := map[string]int{}, ""
+	var count func(ast.SelectionSet)
+	count = func(set ast.SelectionSet) {
+		for _, selected := range set {
+			switch selected := selected.(type) {
+			case *ast.Field:
+				if namesakes[selected.Alias]++; namesakes[selected.Alias] > maxNamesakes {
+					crowded = selected.Alias
+				}
+				count(selected.SelectionSet)
+			case *ast.InlineFragment:
+				count(selected.SelectionSet)
+			}
+		}
+	}
+	for _, operation := range document.Operations {
+		count(operation.SelectionSet)
+	}
+	for _, fragment := range document.Fragments {
+		count(fragment.SelectionSet)
+	}
+	return crowded
 }
 
 func bounded(rule core.RuleFunc) core.RuleFunc {
