@@ -33,10 +33,27 @@ func validationRules() *rules.Rules {
 	})
 	overlapping := rules.OverlappingFieldsCanBeMergedRule
 	all.ReplaceRule(overlapping.Name, uncrowded(overlapping.RuleFunc))
+	all.AddRule("FewAliases", fewAliases)
 	for name, rule := range all.GetInner() {
 		all.ReplaceRule(name, bounded(rule))
 	}
 	return all
+}
+
+// maxAliases bounds how often a document asks for a field under another name: a
+// hundred times a large document or result is answer enough.
+const maxAliases = 100
+
+func fewAliases(observers *core.Events, addError core.AddErrFunc) {
+	aliases := 0
+	observers.OnField(func(_ *core.Walker, field *ast.Field) {
+		if field.Alias == field.Name {
+			return
+		}
+		if aliases++; aliases == maxAliases+1 {
+			addError(core.Message("The document has more than %d aliases.", maxAliases), core.At(field.Position))
+		}
+	})
 }
 
 // maxNamesakes bounds how many fields of a document answer under one name. The
