@@ -20,6 +20,7 @@ type grammar struct {
 	Demo    demoCommand    `cmd:"" help:"Serve everything in one process: a gateway, a sample upstream, two tenants, tokens to try it with."`
 	Serve   serveCommand   `cmd:"" help:"Serve."`
 	Migrate migrateCommand `cmd:"" help:"Bring the store's schema to this version."`
+	Check   checkCommand   `cmd:"" help:"Validate the configuration, reach every upstream and compare the allowlist with their schemas. Exits with 1 on a fault."`
 	Token   tokenCommand   `cmd:"" help:"Print a token that the gateway accepts, signed as an issuer with hs256_secret."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }

@@ -120,10 +120,22 @@ func newTenants(cfg *config.Config, engines executor.Engines, log *slog.Logger) 
 
 // tenantOptions reads what the configuration says of each tenant.
 func tenantOptions(cfg *config.Config) ([]executor.TenantOptions, error) {
-	identity, err := auth.CompileHeaders(cfg.Headers, cfg.ExtraClaims())
+	reader, err := newTenantReader(cfg)
 	if err != nil {
 		return nil, err
 	}
+	upstreams := upstreamsOf(cfg)
+	var all []executor.TenantOptions
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(upstreams)) {
+		options, err := reader.read(name, upstreams[name])
+		all, errs = append(all, options), append(errs, err)
+	}
+	return all, errors.Join(errs...)
+}
+
+// upstreamsOf is the upstream of each tenant; the tenant is "" without tenancy.
+func upstreamsOf(cfg *config.Config) map[string]config.Upstream {
 	upstreams := map[string]config.Upstream{}
 	for name, tenant := range cfg.Tenants {
 		upstreams[name] = tenant.Upstream
@@ -131,22 +143,32 @@ func tenantOptions(cfg *config.Config) ([]executor.TenantOptions, error) {
 	if cfg.Upstream != nil {
 		upstreams[""] = *cfg.Upstream
 	}
-	files := schemaFiles{}
-	var all []executor.TenantOptions
-	var errs []error
-	for _, name := range slices.Sorted(maps.Keys(upstreams)) {
-		upstream := upstreams[name]
-		fromFile, err := files.read(upstream.Schema)
-		errs = append(errs, err)
-		all = append(all, executor.TenantOptions{
-			Name: name, Schema: fromFile, Allowlist: allowlist(cfg.Allowlist(name)),
-			Remote: executor.RemoteOptions{
-				URL: upstream.URL, Timeout: upstream.Timeout, IdleTimeout: upstream.IdleTimeout,
-				Headers: upstream.Headers, Identity: identity, MaxAnswer: cfg.Limits.Result,
-			},
-		})
-	}
-	return all, errors.Join(errs...)
+	return upstreams
+}
+
+// tenantReader makes the options of tenants.
+type tenantReader struct {
+	cfg      *config.Config
+	identity *auth.Headers
+	files    schemaFiles
+}
+
+func newTenantReader(cfg *config.Config) (*tenantReader, error) {
+	identity, err := auth.CompileHeaders(cfg.Headers, cfg.ExtraClaims())
+	return &tenantReader{cfg: cfg, identity: identity, files: schemaFiles{}}, err
+}
+
+// read makes the options of one tenant. Errors: those of reading its schema
+// file; the rest of the options is filled in.
+func (r *tenantReader) read(name string, upstream config.Upstream) (executor.TenantOptions, error) {
+	fromFile, err := r.files.read(upstream.Schema)
+	return executor.TenantOptions{
+		Name: name, Schema: fromFile, Allowlist: allowlist(r.cfg.Allowlist(name)),
+		Remote: executor.RemoteOptions{
+			URL: upstream.URL, Timeout: upstream.Timeout, IdleTimeout: upstream.IdleTimeout,
+			Headers: upstream.Headers, Identity: r.identity, MaxAnswer: r.cfg.Limits.Result,
+		},
+	}, err
 }
 
 // schemaFiles holds each file's text once, by path: many tenants share one.

@@ -63,8 +63,8 @@ func (r *reader) requireMutations(top section, tenants map[string]Tenant) {
 	}
 }
 
-// longestTimeout is the longest timeout of any mutation of any tenant.
-func (c *Config) longestTimeout() time.Duration {
+// LongestTimeout is the longest timeout of any mutation of any tenant.
+func (c *Config) LongestTimeout() time.Duration {
 	longest := time.Duration(0)
 	note := func(mutations map[string]Mutation) {
 		for _, m := range mutations {

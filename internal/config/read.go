@@ -30,7 +30,7 @@ func (r *reader) config(root entry) *Config {
 	_, tenancy := top.values["tenants"]
 	c.Issuers = r.issuers(top, tenancy)
 	c.Headers = r.identityHeaders(top, c.ExtraClaims())
-	c.Worker = readWorker(top.section("worker", keys.worker), c.longestTimeout())
+	c.Worker = readWorker(top.section("worker", keys.worker), c.LongestTimeout())
 	r.requireMutations(top, c.Tenants)
 	return c
 }
