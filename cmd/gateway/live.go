@@ -39,6 +39,9 @@ func (l *live) submissionLimits() executor.Limits {
 	return executor.Limits{Variables: cfg.Limits.Variables, MaxAge: cfg.Authority.MaxAge}
 }
 
+// anonymous reports whether requests without a token are served.
+func (l *live) anonymous() bool { return l.now.Load().cfg.Anonymous }
+
 func (l *live) wireLimits() server.Limits {
 	return server.Limits{Body: l.now.Load().cfg.Limits.Body}
 }

@@ -81,7 +81,9 @@ func (c *tokenCommand) checkTenant(cfg *config.Config, issuer auth.Issuer) error
 		return nil
 	case c.Tenant == "":
 		return fmt.Errorf("the configuration has tenants: choose with --tenant one of %s", strings.Join(tenants, ", "))
-	case !slices.Contains(tenants, c.Tenant):
+	case slices.Contains(tenants, auth.AnyTenant) && auth.ValidTenant(c.Tenant):
+		return nil
+	case !slices.Contains(tenants, c.Tenant) || c.Tenant == auth.AnyTenant:
 		return fmt.Errorf("issuer %s does not speak for tenant %s, only for %s", issuer.Issuer, c.Tenant, strings.Join(tenants, ", "))
 	}
 	return nil

@@ -55,12 +55,29 @@ func (sc SecurityContext) LogValue() slog.Value {
 
 type contextKey struct{}
 
+// anonymous stands in a context in place of a caller.
+type anonymous struct{}
+
 // NewContext returns a context that carries the caller.
 func NewContext(ctx context.Context, sc SecurityContext) context.Context {
 	return context.WithValue(ctx, contextKey{}, sc)
 }
 
-// FromContext returns the caller. Errors: ErrUnauthenticated.
+// NewAnonymous returns a context that carries nobody: a request without a
+// token, let in on purpose. It may be forwarded, with nothing said of who calls.
+func NewAnonymous(ctx context.Context) context.Context {
+	return context.WithValue(ctx, contextKey{}, anonymous{})
+}
+
+// IsAnonymous reports whether NewAnonymous made the context. One without any
+// caller, which is a fault, is not anonymous.
+func IsAnonymous(ctx context.Context) bool {
+	_, ok := ctx.Value(contextKey{}).(anonymous)
+	return ok
+}
+
+// FromContext returns the caller. Errors: ErrUnauthenticated, for an anonymous
+// context too.
 func FromContext(ctx context.Context) (SecurityContext, error) {
 	if sc, ok := ctx.Value(contextKey{}).(SecurityContext); ok {
 		return sc, nil

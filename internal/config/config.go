@@ -16,6 +16,7 @@ type Config struct {
 	Store        Store
 	StoreMigrate bool
 	Issuers      []auth.Issuer
+	Anonymous    bool // requests without a token are served, without tenancy only
 	Authority    Authority
 	Upstream     *Upstream         // without tenancy, else nil
 	Tenants      map[string]Tenant // with tenancy, else empty

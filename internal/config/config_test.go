@@ -63,6 +63,13 @@ func TestEveryFieldIsRead(t *testing.T) {
 				},
 				Mutations: map[string]Mutation{"generateReport": acmeReport, "acmeOnly": acmeOnly},
 			},
+			"*": {
+				Upstream: Upstream{
+					URL: "https://{tenant}.api.example:8443/of/{tenant}/graphql", Schema: filepath.Join("testdata", "schemas", "acme.graphqls"),
+					Timeout: 30 * time.Second, IdleTimeout: 2 * time.Second, Headers: map[string]string{},
+				},
+				Mutations: map[string]Mutation{},
+			},
 			"Globex Corp": {
 				Upstream: Upstream{
 					URL: "https://globex.example/graphql", Schema: "/etc/globex.graphqls",

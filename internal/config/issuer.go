@@ -7,12 +7,21 @@ import (
 	"asyncgate/internal/auth"
 )
 
-// issuers reads auth.jwt.
-func (r *reader) issuers(top section, tenancy bool) []auth.Issuer {
+// auth reads who may call.
+func (r *reader) auth(top section, tenancy bool) (issuers []auth.Issuer, anonymous bool) {
 	s := top.section("auth", keys.auth)
 	if s.broken {
-		return nil
+		return nil, false
 	}
+	anonymous = s.boolean("anonymous", false)
+	if anonymous && tenancy {
+		r.mistake(s.values["anonymous"], "cannot be true beside tenants: a request without a token names none")
+	}
+	return r.issuers(s, tenancy), anonymous
+}
+
+// issuers reads auth.jwt.
+func (r *reader) issuers(s section, tenancy bool) []auth.Issuer {
 	at, ok := s.values["jwt"]
 	if !ok {
 		at = s.missing("jwt")

@@ -19,7 +19,7 @@ var keys = struct {
 			"mutations", "worker", "retention", "limits", "log"},
 		later: []string{"store_keys", "breaker", "introspection", "cors", "console", "debug"},
 	},
-	auth: keySet{now: []string{"jwt"}, later: []string{"anonymous"}},
+	auth: keySet{now: []string{"jwt", "anonymous"}},
 	issuer: keySet{
 		now:   []string{"issuer", "audience", "hs256_secret", "claims", "tenants", "admin", "leeway"},
 		later: []string{"jwks_url", "jwks_file", "discovery"},

@@ -28,7 +28,7 @@ func (r *reader) config(root entry) *Config {
 	}
 	c.Upstream, c.Tenants = r.upstreams(top, c.Mutations)
 	_, tenancy := top.values["tenants"]
-	c.Issuers = r.issuers(top, tenancy)
+	c.Issuers, c.Anonymous = r.auth(top, tenancy)
 	c.Headers = r.identityHeaders(top, c.ExtraClaims())
 	c.Worker = readWorker(top.section("worker", keys.worker), c.LongestTimeout())
 	r.requireMutations(top, c.Tenants)

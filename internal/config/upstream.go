@@ -2,7 +2,6 @@ package config
 
 import (
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -22,7 +21,7 @@ func (r *reader) upstreams(top section, global map[string]Mutation) (*Upstream, 
 	}
 	var upstream *Upstream
 	if hasSingle {
-		u := r.upstream(top, "upstream")
+		u := r.upstream(top, "upstream", "")
 		upstream = &u
 	}
 	return upstream, r.tenants(top, global)
@@ -35,10 +34,6 @@ func (r *reader) tenants(top section, global map[string]Mutation) map[string]Ten
 	}
 	tenants := make(map[string]Tenant, len(list))
 	for _, e := range list {
-		if e.name == auth.AnyTenant {
-			r.mistake(e, "is not available yet")
-			continue
-		}
 		if !validTenantName(e.name) {
 			r.mistake(e, "is no name of a tenant: up to 255 bytes of text")
 			continue
@@ -48,7 +43,7 @@ func (r *reader) tenants(top section, global map[string]Mutation) map[string]Ten
 		}
 		s := r.open(e, keys.tenant)
 		tenants[e.name] = Tenant{
-			Upstream:  r.upstream(s, "upstream"),
+			Upstream:  r.upstream(s, "upstream", e.name),
 			Mutations: r.mutations(s.named("mutations"), global),
 		}
 	}
@@ -59,8 +54,8 @@ func validTenantName(name string) bool {
 	return name != "" && len(name) <= 255 && utf8.ValidString(name) && !strings.ContainsRune(name, 0)
 }
 
-// upstream reads the upstream of a section under key.
-func (r *reader) upstream(of section, key string) Upstream {
+// upstream reads the upstream of a section under key, of a tenant or of none.
+func (r *reader) upstream(of section, key, tenant string) Upstream {
 	at, ok := of.values[key]
 	if !ok && of.broken {
 		return Upstream{}
@@ -84,26 +79,11 @@ func (r *reader) upstream(of section, key string) Upstream {
 	}
 	if address, at, ok := s.required("url"); ok {
 		u.URL = address
-		if fault := addressFault(address); fault != "" {
+		if fault := addressFault(address, tenant == auth.AnyTenant); fault != "" {
 			r.mistake(at, "%s", fault)
 		}
 	}
 	return u
-}
-
-// addressFault answers why address cannot be an upstream's, "" if it can. It
-// never repeats it: there may be a password in it.
-func addressFault(address string) string {
-	u, err := url.Parse(address)
-	switch {
-	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
-		return "must be an absolute http or https URL"
-	case u.User != nil:
-		return "must not hold a user or password: send them in headers, such as Authorization"
-	case u.Fragment != "":
-		return "must not have a fragment"
-	}
-	return ""
 }
 
 // staticHeaders reads headers that are sent as they are.

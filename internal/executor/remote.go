@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -103,19 +104,11 @@ func (r *Remote) header(ctx context.Context, a *attempt) (http.Header, error) {
 	for name, value := range r.options.Headers {
 		header.Set(name, value)
 	}
-	if r.options.Identity != nil {
-		caller, err := auth.FromContext(ctx)
-		if err != nil {
-			return nil, err
-		}
-		identity, err := r.options.Identity.For(caller)
-		if err != nil {
-			return nil, err
-		}
-		for name, values := range identity {
-			header[name] = values
-		}
+	identity, err := r.identity(ctx)
+	if err != nil {
+		return nil, err
 	}
+	maps.Copy(header, identity)
 	header.Set("Content-Type", "application/json")
 	header.Set("Accept", "application/graphql-response+json, application/json;q=0.9")
 	header.Set("User-Agent", "asyncgate")
@@ -125,6 +118,19 @@ func (r *Remote) header(ctx context.Context, a *attempt) (http.Header, error) {
 		header.Set("X-Async-Attempt", strconv.Itoa(a.number))
 	}
 	return header, nil
+}
+
+// identity tells who calls, or nothing where nobody does on purpose. Errors:
+// auth.ErrUnauthenticated where nobody knows who calls, auth.ErrForbidden.
+func (r *Remote) identity(ctx context.Context) (http.Header, error) {
+	if auth.IsAnonymous(ctx) {
+		return nil, nil
+	}
+	caller, err := auth.FromContext(ctx)
+	if err != nil || r.options.Identity == nil {
+		return nil, err
+	}
+	return r.options.Identity.For(caller)
 }
 
 // requestBody is the upstream request. An empty operationName and absent

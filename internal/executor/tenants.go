@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"asyncgate/internal/auth"
 	"asyncgate/internal/executor/schema"
 )
 
@@ -54,7 +55,7 @@ func NewTenants(engines Engines, all []TenantOptions, log *slog.Logger) (*Tenant
 	t := &Tenants{engines: engines, log: log, entries: map[string]*entry{}}
 	var errs []error
 	for _, options := range all {
-		if options.Name == "*" {
+		if options.Name == auth.AnyTenant {
 			t.wildcard = newWildcard(engines, options, log)
 			if options.Schema != nil {
 				_, err := engines.of(*options.Schema)

@@ -43,6 +43,9 @@ type wildcard struct {
 	ctx   context.Context //nolint:containedctx // of loads, which outlive the request that began them
 	end   context.CancelFunc
 	loads sync.WaitGroup
+
+	mu     sync.Mutex
+	closed bool // guarded by mu: no load begins any more
 }
 
 func newWildcard(engines Engines, options TenantOptions, log *slog.Logger) *wildcard {
@@ -83,8 +86,20 @@ func (w *wildcard) tenant(ctx context.Context, name string) (*Tenant, error) {
 	}
 }
 
+// begin notes a load, unless loads are over.
+func (w *wildcard) begin() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.closed {
+		w.loads.Add(1)
+	}
+	return !w.closed
+}
+
 func (w *wildcard) load(name string) (*Tenant, error) {
-	w.loads.Add(1)
+	if !w.begin() {
+		return nil, ErrUnavailable
+	}
 	defer w.loads.Done()
 	if tenant, ok := w.loaded.Get(name); ok {
 		return tenant, nil
@@ -96,6 +111,9 @@ func (w *wildcard) load(name string) (*Tenant, error) {
 		return nil, ErrUnavailable
 	}
 	tenant, err := w.make(name)
+	if w.ctx.Err() != nil {
+		return nil, ErrUnavailable // cut off: it says nothing about the tenant
+	}
 	if err != nil {
 		w.log.WarnContext(w.ctx, "load tenant", "tenant", name, "error", err)
 		err = fmt.Errorf("%w: its upstream's schema could not be learnt", ErrUnavailable)
@@ -128,6 +146,9 @@ func (w *wildcard) make(name string) (*Tenant, error) {
 
 // close ends loads and closes the connections of all.
 func (w *wildcard) close() {
+	w.mu.Lock()
+	w.closed = true
+	w.mu.Unlock()
 	w.end()
 	w.loads.Wait()
 	w.loaded.Purge()

@@ -16,10 +16,20 @@ var errNoToken = fmt.Errorf("%w: there is no bearer token", auth.ErrUnauthentica
 // caller is who sent a request, and the tenant that serves them.
 type caller struct {
 	auth.SecurityContext
-	tenant tenant
+	anonymous bool // and the security context is empty
+	tenant    tenant
 }
 
-// identify finds out who calls from the value of an Authorization header.
+// context returns one that carries the caller.
+func (c caller) context(ctx context.Context) context.Context {
+	if c.anonymous {
+		return auth.NewAnonymous(ctx)
+	}
+	return auth.NewContext(ctx, c.SecurityContext)
+}
+
+// identify finds out who calls from the value of an Authorization header. One
+// that is there and holds no token, or a bad one, never makes its sender anonymous.
 // Errors: errNoToken, those of Verifier and of Tenants.
 func (s *Server) identify(ctx context.Context, authorization string) (caller, error) {
 	who, err := s.known(ctx, authorization)
@@ -31,6 +41,10 @@ func (s *Server) identify(ctx context.Context, authorization string) (caller, er
 }
 
 func (s *Server) known(ctx context.Context, authorization string) (caller, error) {
+	if authorization == "" && s.anonymous != nil && s.anonymous() {
+		t, err := s.tenants.tenant(ctx, "")
+		return caller{anonymous: true, tenant: t}, err
+	}
 	token, ok := auth.Bearer(authorization)
 	if !ok {
 		return caller{}, errNoToken

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"asyncgate/internal/auth"
 	"asyncgate/internal/executor"
 )
 
@@ -39,7 +38,7 @@ func (c *socket) converse(ctx context.Context, authorization string) (over error
 		expiry := time.AfterFunc(time.Until(who.ExpiresAt), func() { c.end(errTokenExpired) })
 		defer expiry.Stop()
 	}
-	return c.serveOperations(auth.NewContext(ctx, who.SecurityContext), who.tenant)
+	return c.serveOperations(who.context(ctx), who.tenant)
 }
 
 // greet waits for connection_init and acknowledges it once it is known who

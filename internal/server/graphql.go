@@ -14,7 +14,6 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"asyncgate/graph"
-	"asyncgate/internal/auth"
 	"asyncgate/internal/executor"
 )
 
@@ -48,7 +47,7 @@ func (s *Server) request(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, accepts.forErrors(), err)
 		return
 	}
-	ctx, cancel := context.WithCancel(auth.NewContext(r.Context(), who.SecurityContext))
+	ctx, cancel := context.WithCancel(who.context(r.Context()))
 	defer cancel()
 	begun := who.tenant.Begin(ctx, params)
 	defer begun.Close()

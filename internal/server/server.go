@@ -32,12 +32,16 @@ type Limits struct {
 	Body int64 // bytes of a request's body, and of a websocket message
 }
 
-// Options is what a server is built from. All but Stopping is needed.
+// Options is what a server is built from. All but Anonymous and Stopping is
+// needed.
 type Options struct {
 	Tenants  Tenants
 	Verifier Verifier
 	Limits   func() Limits // those of the moment
 	Logger   *slog.Logger
+	// Anonymous, if any, reports whether requests without a token are served at
+	// the moment, by the tenant "".
+	Anonymous func() bool
 	// Stopping, if any, is called when Run begins to stop: from then on clients
 	// read nothing more of a subscription, so that what ends it here is not
 	// taken for its end.
@@ -47,26 +51,28 @@ type Options struct {
 // Server speaks to clients. Its methods are safe for concurrent use, but Run
 // is for once.
 type Server struct {
-	tenants  tenants
-	verifier Verifier
-	limits   func() Limits
-	logger   *slog.Logger
-	timing   timing
-	sockets  websocket.Upgrader
-	life     *life
-	began    func() // to stop
+	tenants   tenants
+	verifier  Verifier
+	limits    func() Limits
+	logger    *slog.Logger
+	anonymous func() bool // nil: never
+	timing    timing
+	sockets   websocket.Upgrader
+	life      *life
+	began     func() // to stop
 }
 
 // New builds a server that does nothing before its handler is used or it runs.
 func New(o Options) *Server {
 	s := &Server{
-		tenants:  executorTenants{o.Tenants},
-		verifier: o.Verifier,
-		limits:   o.Limits,
-		logger:   o.Logger,
-		timing:   defaultTiming,
-		life:     newLife(),
-		began:    o.Stopping,
+		tenants:   executorTenants{o.Tenants},
+		verifier:  o.Verifier,
+		limits:    o.Limits,
+		logger:    o.Logger,
+		anonymous: o.Anonymous,
+		timing:    defaultTiming,
+		life:      newLife(),
+		began:     o.Stopping,
 	}
 	s.sockets = s.newUpgrader()
 	return s
