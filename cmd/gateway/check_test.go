@@ -180,6 +180,18 @@ func TestASchemaThatCannotBeUsedIsAFault(t *testing.T) {
 	oneFault(t, setUp(t, `upstream: {url: "`+sample(t)+`", schema: gone.graphqls}`+"\nmutations: {pay: {}}\n", nil), "gone.graphqls: no such file")
 }
 
+func TestTheStarIsNotAskedAndItsSchemaFileIsChecked(t *testing.T) {
+	t.Parallel()
+	const star = `tenants: {"*": {upstream: {url: "http://{tenant}.api.invalid/graphql"%}}}` + "\n"
+	path := setUp(t, strings.Replace(star, "%", "", 1)+"mutations: {pay: {}}\n", nil)
+	report, code := checkJSON(t, path)
+	if code != exitOK || report.Tenants[0].Reached || len(report.Tenants[0].Warnings) != 1 || report.Tenants[0].Mutations != nil {
+		t.Errorf("got %d and %+v", code, report)
+	}
+	withFile := strings.Replace(star, "%", ", schema: s.graphqls", 1)
+	oneFault(t, setUp(t, withFile+"mutations: {pai: {}}\n", map[string]string{"s.graphqls": payer}), "did you mean pay?")
+}
+
 func TestADrainShorterThanTheLongestMutationIsAWarning(t *testing.T) {
 	t.Parallel()
 	path := setUp(t, `upstream: {url: "`+sample(t)+`"}`+"\nmutations: {generateReport: {timeout: 10m}}\nworker: {drain_timeout: 1m}\n", nil)

@@ -46,6 +46,16 @@ func TestNeitherIssuerNorTenantIsNeededWhereThereIsOne(t *testing.T) {
 	}
 }
 
+func TestATokenMayNameATenantThatTheStarStandsFor(t *testing.T) {
+	t.Parallel()
+	path := configure(t, oneIssuer, `tenants: {"*": {upstream: {url: "http://{tenant}.api.example/graphql"}}}`)
+	for tenant, want := range map[string]int{"acme": exitOK, "*": exitFailed, "Acme": exitFailed, "a.b": exitFailed} {
+		if code, _, stderr := gateway(t, "token", "--config", path, "--subject", "ada", "--tenant", tenant); code != want {
+			t.Errorf("%s: got %d and %q", tenant, code, stderr)
+		}
+	}
+}
+
 func TestTokenSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {

@@ -30,27 +30,32 @@ type Probed struct {
 // Probe asks a tenant's upstream whether it is there, learns its schema as
 // serving would, and compares the allowlist with it. ctx bounds all of it.
 func (e Engines) Probe(ctx context.Context, options TenantOptions) Probed {
-	remote, err := NewRemote(options.Remote)
-	if err != nil {
-		return Probed{Asked: true, Unreached: err}
+	p := Probed{Asked: options.Name != auth.AnyTenant}
+	if p.Asked {
+		e.probeUpstream(ctx, options, &p)
 	}
-	defer remote.Close()
-	var p Probed
-	if options.Name != auth.AnyTenant {
-		p.Asked = true
-		p.Latency, p.Unreached = remote.reach(ctx)
-	}
-	switch {
-	case options.Schema != nil:
+	if options.Schema != nil {
 		p.engine, p.Unusable = e.of(*options.Schema)
-	case p.Asked && p.Unreached == nil:
-		p.engine, p.Unusable = e.ask(ctx, remote)
 	}
 	if p.engine != nil {
-		tenant := &Tenant{engine: p.engine, upstream: remote, allowlist: options.Allowlist}
+		tenant := &Tenant{engine: p.engine, allowlist: options.Allowlist}
 		p.Known, p.Mutations, p.Unserved = true, len(p.engine.schema.mutations()), tenant.Unserved()
 	}
 	return p
+}
+
+// probeUpstream asks the upstream, for its schema too where no file has it.
+func (e Engines) probeUpstream(ctx context.Context, options TenantOptions, p *Probed) {
+	remote, err := NewRemote(options.Remote)
+	if err != nil {
+		p.Unreached = err
+		return
+	}
+	defer remote.Close()
+	p.Latency, p.Unreached = remote.reach(ctx)
+	if p.Unreached == nil && options.Schema == nil {
+		p.engine, p.Unusable = e.ask(ctx, remote)
+	}
 }
 
 // reach sends the smallest query there is and answers how long it took. An
