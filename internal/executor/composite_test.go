@@ -42,6 +42,11 @@ func TestABigIntegerMayBeALiteralInAnInputObject(t *testing.T) {
 	if request := hear(t, heard); request.Query != query {
 		t.Errorf("the upstream was asked %s", request.Query)
 	}
+	ids := `mutation { pay(amount: 1, id: 123456789012345678901234567890, ids: [123456789012345678901234567890]) { thing { id } } }`
+	ask(t.Context(), tenant, executor.Params{Query: ids})
+	if request := hear(t, heard); request.Query != ids {
+		t.Errorf("the upstream was asked %s", request.Query)
+	}
 	reply := ask(t.Context(), tenant, executor.Params{Query: `mutation { pay(amount: 1, item: {sku: "a", big: 123456789012345678901234567890, count: "x"}) { thing { id } } }`})
 	if !strings.Contains(string(reply.Errors), "GRAPHQL_VALIDATION_FAILED") {
 		t.Errorf("another mistake in the object went unseen: %s", reply.Envelope)

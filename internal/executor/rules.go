@@ -1,8 +1,6 @@
 package executor
 
 import (
-	"errors"
-	"strconv"
 	"strings"
 
 	"github.com/vektah/gqlparser/v2/ast"
@@ -15,9 +13,9 @@ import (
 // are told in pairs: 20 KB of them made 200 MB of errors.
 const maxMistakes = 100
 
-// validationRules are gqlparser's, each bounded, and one mended: it evaluates the literals
-// of an input object, and so refuses an integer of more than 64 bits that
-// stands there for a custom scalar.
+// validationRules are gqlparser's, each bounded, and one mended: it evaluates
+// literals, and so refuses an integer of more than 64 bits that stands for an
+// ID, or in an input object for a custom scalar.
 func validationRules() *rules.Rules {
 	all := rules.NewDefaultRules()
 	rule := rules.ValuesOfCorrectTypeRule
@@ -119,16 +117,21 @@ func bounded(rule core.RuleFunc) core.RuleFunc {
 	}
 }
 
-// outOfRange reports whether the rule's complaint about an object is only that
-// some number in it does not fit 64 bits.
+// outOfRange reports whether the rule's complaint about an ID, or an object, is
+// only that it, or some number in it, does not fit 64 bits.
 func outOfRange(value *ast.Value, complaint []core.ErrorOption) bool {
-	if value == nil || value.Kind != ast.ObjectValue {
+	if value == nil || !beyond64Bits(value) {
 		return false
+	}
+	switch value.Kind {
+	case ast.IntValue:
+		return value.Definition.Name == "ID"
+	case ast.ListValue:
+		return value.ExpectedType.Elem != nil // its elements are complained of one by one
 	}
 	var told gqlerror.Error
 	for _, option := range complaint {
 		option(&told)
 	}
-	_, err := value.Value(nil)
-	return errors.Is(err, strconv.ErrRange) && strings.HasPrefix(told.Message, "Expected value of type")
+	return value.Kind == ast.ObjectValue && strings.HasPrefix(told.Message, "Expected value of type")
 }
