@@ -8,7 +8,7 @@ BENCH ?= .
 
 .PHONY: help
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## Build bin/gateway
@@ -41,6 +41,12 @@ test: ## Run all tests with the race detector; installs PostgreSQL and Node.js w
 .PHONY: fuzz
 fuzz: ## Run each fuzz target for FUZZTIME (60s)
 	@build/fuzz $(FUZZTIME)
+
+.PHONY: bench-forward
+bench-forward: ## Compare a query through the gateway with a direct one; start a hundred tenants
+	@build/need go
+	go test ./internal/server -run CopiesAnAnswer -bench Forward -benchtime 2000x
+	go test ./internal/executor -run HundredTenants -bench HundredTenants -benchtime 5x
 
 .PHONY: bench
 bench: ## Run the benchmarks that match BENCH (all)

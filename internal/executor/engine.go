@@ -72,13 +72,17 @@ func (t SchemaText) key() [32]byte {
 type engines struct {
 	surface  Surface
 	building singleflight.Group
+	answers  chan struct{} // holds one for each upstream's answer in memory
 
 	mu    sync.Mutex
 	known map[[32]byte]weak.Pointer[engine] // guarded by mu
 }
 
 func newEngines(surface Surface) *engines {
-	return &engines{surface: surface, known: map[[32]byte]weak.Pointer[engine]{}}
+	return &engines{
+		surface: surface, answers: make(chan struct{}, answersAtOnce),
+		known: map[[32]byte]weak.Pointer[engine]{},
+	}
 }
 
 // of answers the engine for a text, and makes it where there is none. Errors:

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"time"
@@ -62,7 +63,9 @@ func (e Engines) probeUpstream(ctx context.Context, options TenantOptions, p *Pr
 // upstream that refuses it in GraphQL was reached: it may want to know who asks.
 func (r *Remote) reach(ctx context.Context) (time.Duration, error) {
 	began := time.Now()
-	answer, err := r.Introspect(ctx, []byte(`{"query":"{ __typename }"}`))
+	answer, err := r.introspect(ctx, []byte(`{"query":"{ __typename }"}`), func(context.Context) (*bytes.Buffer, error) {
+		return &bytes.Buffer{}, nil
+	})
 	if err != nil {
 		return 0, err
 	}

@@ -174,7 +174,7 @@ func (r *Remote) post(ctx context.Context, body []byte, header http.Header) *ans
 	if refusal := refusedByStatus(response); refusal != nil {
 		return refusal
 	}
-	text, whole, err := readUpTo(response.Body, r.options.MaxAnswer)
+	text, whole, err := readBody(response, r.options.MaxAnswer)
 	switch {
 	case err != nil:
 		return cutOff(ctx)
@@ -183,17 +183,6 @@ func (r *Remote) post(ctx context.Context, body []byte, header http.Header) *ans
 			fmt.Sprintf("The upstream's answer is larger than the %d bytes that are kept.", r.options.MaxAnswer))
 	}
 	return judge(response.StatusCode, text)
-}
-
-// readUpTo reads the whole of a body, or reports that it is larger than most
-// bytes; 0 is no limit.
-func readUpTo(body io.Reader, most int64) (text []byte, whole bool, err error) {
-	if most == 0 {
-		text, err = io.ReadAll(body)
-		return text, true, err
-	}
-	text, err = io.ReadAll(io.LimitReader(body, most+1))
-	return text, int64(len(text)) <= most, err
 }
 
 // unanswered is a request without an answer.
@@ -277,33 +266,4 @@ func retryAfter(value string, now time.Time) time.Duration {
 		return min(max(at.Sub(now), 0), 24*time.Hour)
 	}
 	return 0
-}
-
-// Introspect asks the upstream with its configured headers and no identity.
-// It is for package schema; an answer's text is not limited by MaxAnswer but
-// by 64 MiB.
-func (r *Remote) Introspect(ctx context.Context, body []byte) ([]byte, error) {
-	const most = 64 << 20
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, r.url.String(), bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	for name, value := range r.options.Headers {
-		request.Header.Set(name, value)
-	}
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("Accept", "application/json")
-	response, err := r.transport.RoundTrip(request)
-	if err != nil {
-		return nil, fmt.Errorf("reach the upstream: %w", err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	text, err := io.ReadAll(io.LimitReader(response.Body, most))
-	if err != nil {
-		return nil, fmt.Errorf("read the upstream's answer: %w", err)
-	}
-	if response.StatusCode != http.StatusOK && raw.Kind(text) != '{' {
-		return nil, fmt.Errorf("the upstream answered HTTP status %d without a GraphQL response: check its url", response.StatusCode)
-	}
-	return text, nil
 }

@@ -132,11 +132,10 @@ func (t *Tenants) Tenant(ctx context.Context, name string) (*Tenant, error) {
 	return nil, fmt.Errorf("%w: the upstream's schema is not known yet", ErrUnavailable)
 }
 
-// The time between two tries to learn an upstream's schema, and for each.
+// The time between two tries to learn an upstream's schema.
 const (
-	firstRetry    = 500 * time.Millisecond
-	lastRetry     = 30 * time.Second
-	introspection = 30 * time.Second
+	firstRetry = 500 * time.Millisecond
+	lastRetry  = 30 * time.Second
 )
 
 // Load asks every upstream whose schema is not known, once, and answers what is
@@ -209,17 +208,6 @@ func (t *Tenants) load(ctx context.Context, e *entry) error {
 		t.log.WarnContext(ctx, "load tenant", "tenant", e.options.Name, "error", err)
 	}
 	return ofTenant(e.options.Name, err)
-}
-
-// ask introspects an upstream. Errors: those of schema.Introspect and of of.
-func (e Engines) ask(ctx context.Context, remote *Remote) (*engine, error) {
-	ctx, cancel := context.WithTimeout(ctx, introspection)
-	defer cancel()
-	answer, err := schema.Introspect(ctx, remote.Introspect)
-	if err != nil {
-		return nil, err
-	}
-	return e.of(SchemaText{text: answer})
 }
 
 // ofTenant names the tenant of an error; nil stays nil.

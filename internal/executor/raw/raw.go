@@ -285,20 +285,20 @@ func (s *scanner) more(closing byte) (bool, error) {
 }
 
 func (s *scanner) str() error {
-	for s.at++; s.at < len(s.text); s.at++ {
-		switch c := s.text[s.at]; {
-		case c == '"':
+	for s.at++; ; s.at++ {
+		s.at += plain(s.text[s.at:])
+		switch s.peek() {
+		case '"':
 			s.at++
 			return nil
-		case c < 0x20:
-			return ErrSyntax
-		case c == '\\':
+		case '\\':
 			if err := s.escape(); err != nil {
 				return err
 			}
+		default: // a control character, or the end
+			return ErrSyntax
 		}
 	}
-	return ErrSyntax
 }
 
 // escape reads what follows a backslash and stands on its last byte after it.
