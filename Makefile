@@ -18,6 +18,7 @@ build: ## Build bin/gateway
 generate: ## Write the generated code anew
 	go tool gqlgen generate
 	cd internal/demo/upstream && go tool gqlgen generate
+	cd test/upstreams/gqlgen && go tool gqlgen generate
 
 .PHONY: verify
 verify: generate ## Fail when committed code is not what the generators write
@@ -37,6 +38,11 @@ lint: ## Run the linters
 test: ## Run all tests with the race detector; installs PostgreSQL and Node.js where it can
 	@build/need go cc postgres node npm
 	go test -race ./...
+
+.PHONY: conformance
+conformance: ## Ask five GraphQL servers directly and through the gateway, 2000 made-up documents each
+	@build/need go cc postgres node npm
+	go test -race -count=1 -v ./test/conformance -documents 2000
 
 .PHONY: fuzz
 fuzz: ## Run each fuzz target for FUZZTIME (60s)

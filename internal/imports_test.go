@@ -35,8 +35,8 @@ var layers = map[string][]string{
 // dependencies names the layers that may import a module of others. Modules
 // that are not named here are free.
 var dependencies = map[string][]string{
-	"github.com/99designs/gqlgen":     {"graph", "internal/demo", "internal/executor", "internal/server"},
-	"github.com/vektah/gqlparser":     {"cmd", "graph", "internal/demo", "internal/executor", "internal/server"},
+	"github.com/99designs/gqlgen":     {"graph", "internal/demo", "internal/executor", "internal/server", "test"},
+	"github.com/vektah/gqlparser":     {"cmd", "graph", "internal/demo", "internal/executor", "internal/server", "test"},
 	"github.com/gorilla/websocket":    {"internal/server"},
 	"github.com/jackc/pgx":            {"cmd", "internal/asyncop/postgres", "test"},
 	"github.com/pressly/goose":        {"internal/asyncop/postgres", "internal/asyncop/sqlite"},

@@ -2,6 +2,8 @@ package executor_test
 
 import (
 	"bufio"
+	"bytes"
+	"compress/gzip"
 	"context"
 	"fmt"
 	"io"
@@ -133,6 +135,11 @@ func TestWhatTheTransportSawDecidesTheOutcome(t *testing.T) {
 		"DataWithA500":             {status(500, `{"data":{"pay":null}}`), outcome{}},
 		"DataWithEmptyErrors":      {status(200, `{"errors":[],"data":{"pay":null}}`), outcome{}},
 		"RateLimited":              {status(429, `{"data":{"pay":null}}`), outcome{asyncop.CodeUpstreamUnavailable, asyncop.NotExecuted}},
+		"A400WithData":             {status(400, `{"data":{"pay":null}}`), outcome{}},
+		"A500OfText":               {status(500, `oops`), outcome{asyncop.CodeOutcomeUnknown, asyncop.UnknownExecution}},
+		"A503OfJSON":               {status(503, `{"message":"no"}`), outcome{asyncop.CodeOutcomeUnknown, asyncop.UnknownExecution}},
+		"AGzipBomb":                {zipped(`{"data":{"pay":"` + strings.Repeat("0", 32<<20) + `"}}`), outcome{asyncop.CodeResultTooLarge, asyncop.Executed}},
+		"AGzippedAnswer":           {zipped(`{"data":{"pay":null}}`), outcome{}},
 		"ARedirect":                {"HTTP/1.1 307 X\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n", outcome{asyncop.CodeUpstreamRejected, asyncop.NotExecuted}},
 		"A404OfHTML":               {status(404, `<html>`), outcome{asyncop.CodeUpstreamRejected, asyncop.NotExecuted}},
 		"A502OfHTML":               {status(502, `<html>`), outcome{asyncop.CodeOutcomeUnknown, asyncop.UnknownExecution}},
@@ -169,6 +176,15 @@ func TestWhatTheTransportSawDecidesTheOutcome(t *testing.T) {
 			}
 		})
 	}
+}
+
+// zipped is a response whose body is compressed.
+func zipped(body string) string {
+	var text bytes.Buffer
+	w := gzip.NewWriter(&text)
+	_, _ = io.WriteString(w, body)
+	_ = w.Close()
+	return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", text.Len(), text.String())
 }
 
 func status(code int, body string) string {
@@ -219,6 +235,35 @@ func TestARequestOnAReusedConnectionIsNeverReplayed(t *testing.T) {
 	}
 	if n := requests.Load(); n != 2 {
 		t.Errorf("two attempts made %d requests", n)
+	}
+}
+
+// A request that was cut off before it was read may have been read as well, for
+// all that the gateway can see: bytes of it had left.
+func TestAConnectionClosedUnreadIsUnknown(t *testing.T) {
+	t.Parallel()
+	var listen net.ListenConfig
+	ln, err := listen.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		conn, err := ln.Accept()
+		if err != nil {
+			return
+		}
+		_, _ = conn.Read(make([]byte, 1)) // the first byte is there, the rest is not looked at
+		_ = conn.Close()
+	}()
+	t.Cleanup(func() {
+		_ = ln.Close()
+		<-done
+	})
+	got := attempt(t.Context(), newShop(t, executor.RemoteOptions{URL: "http://" + ln.Addr().String()}))
+	if got.Failure == nil || got.Failure.Code != asyncop.CodeOutcomeUnknown || got.Failure.Execution != asyncop.UnknownExecution {
+		t.Errorf("got %+v", got.Failure)
 	}
 }
 

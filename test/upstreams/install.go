@@ -73,6 +73,16 @@ func installed(dir string) bool {
 	return err == nil && !done.ModTime().Before(wanted.ModTime())
 }
 
+// node is the Node.js that runs the program in dir: one among its packages,
+// where the program wants a newer one than machines have.
+func node(dir string) string {
+	own, _ := filepath.Glob(filepath.Join(dir, "node_modules", "node-*", "bin", "node")) // the pattern is well-formed
+	if len(own) > 0 {
+		return own[0]
+	}
+	return "node"
+}
+
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil

@@ -1,5 +1,6 @@
 // Package upstreams starts real GraphQL servers for tests, each a folder beside
-// this file: a Node.js program with its packages pinned in package-lock.json.
+// this file: Node.js programs with their packages pinned in package-lock.json,
+// and a gqlgen server. All but PostGraphile serve the schema of the folder shop.
 package upstreams
 
 import (
@@ -7,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"strings"
 	"sync"
@@ -34,8 +36,8 @@ type Server struct {
 func (s *Server) Stop() { s.stop() }
 
 // start installs the packages of the program in the folder name, unless they
-// are there, runs its server.mjs and waits until it listens.
-func start(t testing.TB, name string) *Server {
+// are there, runs its script and waits until it listens.
+func start(t testing.TB, name, script string, args ...string) *Server {
 	t.Helper()
 	dir, err := programDir(name)
 	if err != nil {
@@ -44,7 +46,7 @@ func start(t testing.TB, name string) *Server {
 	if err := install(t.Context(), dir); err != nil {
 		t.Fatal(err)
 	}
-	program, err := run(dir, t.Output())
+	program, err := run(dir, t.Output(), append([]string{script}, args...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,10 +73,11 @@ type program struct {
 }
 
 // run starts node in dir. What it writes to its standard error goes to log.
-func run(dir string, log io.Writer) (*program, error) {
+func run(dir string, log io.Writer, args []string) (*program, error) {
 	ctx, kill := context.WithCancel(context.Background()) // outlives the test's context: cleanups may still need it
-	command := exec.CommandContext(ctx, "node", "server.mjs")
+	command := exec.CommandContext(ctx, node(dir), args...)
 	command.Dir = dir
+	command.Env = append(os.Environ(), "GRAPHILE_ENV=production") // PostGraphile wants to be told
 	command.Stderr = log
 	stdin, err := command.StdinPipe()
 	if err != nil {

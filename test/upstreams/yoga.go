@@ -8,5 +8,5 @@ import "testing"
 // answers the last body in which TAG was named, byte for byte.
 func Yoga(t testing.TB) *Server {
 	t.Helper()
-	return start(t, "yoga")
+	return start(t, "yoga", "server.mjs")
 }

@@ -10,12 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"asyncgate/test/upstreams"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestYogaAnswersTextThatNoJavaScriptNumberHolds(t *testing.T) {
 	t.Parallel()

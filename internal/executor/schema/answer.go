@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 
 	"github.com/vektah/gqlparser/v2/ast"
 )
@@ -156,19 +157,22 @@ func (e answerError) spares(data any) bool {
 	return ok && typ["kind"] != "NON_NULL"
 }
 
-// at follows a response path through decoded data.
+// at follows a response path through decoded data. An index may be text:
+// Mercurius writes it so.
 func at(value any, path []any) any {
 	for _, step := range path {
-		switch step := step.(type) {
-		case string:
-			object, _ := value.(map[string]any)
-			value = object[step]
-		case float64:
-			list, _ := value.([]any)
-			if int(step) < 0 || int(step) >= len(list) {
+		switch from := value.(type) {
+		case map[string]any:
+			name, _ := step.(string)
+			value = from[name]
+		case []any:
+			index, err := strconv.Atoi(fmt.Sprint(step))
+			if err != nil || index < 0 || index >= len(from) {
 				return nil
 			}
-			value = list[int(step)]
+			value = from[index]
+		default:
+			return nil
 		}
 	}
 	return value

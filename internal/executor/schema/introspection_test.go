@@ -27,13 +27,25 @@ func TestIntrospectionSaysWhatTheFileSays(t *testing.T) {
 }
 
 // graphql-js cannot print the default of a custom scalar that is an object.
+// Mercurius writes the indexes of an error's path as text.
 func TestADefaultThatTheServerCannotPrintIsLeftOut(t *testing.T) {
 	t.Parallel()
-	answer := func(kind string) []byte {
-		return []byte(`{"errors":[{"message":"Cannot convert value to AST","path":["__schema","types",1,"inputFields",0,"defaultValue"]}],
+	answerAt := func(kind, path string) []byte {
+		return []byte(`{"errors":[{"message":"Cannot convert value to AST","path":` + path + `}],
 			"data":{"__schema":{"queryType":{"name":"Query"},"directives":[],"types":[
 				{"kind":"OBJECT","name":"Query","fields":[{"name":"a","args":[],"type":{"kind":"SCALAR","name":"Int"}}]},
 				{"kind":"INPUT_OBJECT","name":"In","inputFields":[{"name":"x","type":{"kind":"` + kind + `","name":"Int","ofType":{"kind":"SCALAR","name":"Int"}},"defaultValue":null}]}]}}}`)
+	}
+	answer := func(kind string) []byte {
+		return answerAt(kind, `["__schema","types",1,"inputFields",0,"defaultValue"]`)
+	}
+	if _, err := schema.FromIntrospection(answerAt("SCALAR", `["__schema","types","1","inputFields","0","defaultValue"]`)); err != nil {
+		t.Errorf("indexes as text: %v", err)
+	}
+	for _, path := range []string{`["__schema","types","x","inputFields","0","defaultValue"]`, `["__schema","types",7,"defaultValue"]`, `["__schema",1,"defaultValue"]`} {
+		if _, err := schema.FromIntrospection(answerAt("SCALAR", path)); !errors.Is(err, schema.ErrAnswer) {
+			t.Errorf("%s: got %v", path, err)
+		}
 	}
 	if _, err := schema.FromIntrospection(answer("SCALAR")); err != nil {
 		t.Errorf("nullable: %v", err)

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GraphQLError } from 'graphql';
-import { mark, parse, valueOf } from './exact.mjs';
+import { mark, parse, valueOf } from '../exact.mjs';
 
 // tally counts by tag and mutation.
 class Tally {

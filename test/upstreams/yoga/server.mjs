@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createSchema, createYoga } from 'graphql-yoga';
-import { unmark } from './exact.mjs';
+import { unmark } from '../exact.mjs';
 import { resolvers } from './resolvers.mjs';
 
 const typeDefs = readFileSync(new URL('schema.graphql', import.meta.url), 'utf8');
