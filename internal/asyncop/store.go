@@ -50,13 +50,16 @@ type Store interface {
 	// Revisions answers the revisions of the operations that exist among ids.
 	Revisions(ctx context.Context, ids []uuid.UUID) (map[uuid.UUID]int64, error)
 
-	// Claim moves up to limit due rows from QUEUED to RUNNING, each under a
-	// fresh claim token held by node, and counts the attempt. Due: notBefore
-	// has come and startBefore has not. The node must have sent a heartbeat
-	// and not have been recovered since; else nothing is claimed. Two claims
-	// never share a row. What a claim took whose answer was lost, the store
-	// gives back uncounted at the node's next one.
-	Claim(ctx context.Context, node string, limit int) ([]Claim, error)
+	// Claim moves due rows from QUEUED to RUNNING, each under a fresh claim
+	// token held by the node, and counts the attempt. Due: notBefore has come
+	// and startBefore has not. Tenants take turns, and within one its
+	// submitters, however deep their backlogs; a submitter's own go by
+	// priority, notBefore, id. The bounds of a tenant's Room hold over all
+	// nodes together. The node must have sent a heartbeat and not have been
+	// recovered since; else nothing is claimed. Two claims never share a row.
+	// What a claim took whose answer was lost, the store gives back uncounted
+	// at the node's next one.
+	Claim(ctx context.Context, intake Intake) (Claimed, error)
 
 	// Heartbeat proves that node lives, and with it all its claims, and
 	// answers a Pulse for each claim, in order. One lost claim fails no other.
@@ -91,8 +94,9 @@ type Store interface {
 	// a RUNNING one. Errors: ErrNotFound.
 	Cancel(ctx context.Context, scope Scope, id uuid.UUID) (Cancellation, error)
 
-	// NextDue answers how long until the earliest QUEUED row is due or
-	// expires, by the database's clock; ok is false where there is none.
+	// NextDue answers how long until the earliest QUEUED row that is not due
+	// yet comes due, or one expires, by the database's clock; ok is false
+	// where there is none. What is due already does not count.
 	NextDue(ctx context.Context) (in time.Duration, ok bool, err error)
 
 	// Sweep purges results and deletes operations whose retention, counted

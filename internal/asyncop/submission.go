@@ -20,6 +20,7 @@ type Submission struct {
 	Authority json.RawMessage
 
 	Mutations     []string
+	Lane          string // see Backlog; Room.Lane answers it
 	OperationName string
 	Document      string
 	Variables     json.RawMessage // nil where there are none

@@ -195,18 +195,18 @@ func enduring(causes chan<- error) attempter {
 // faultyQueue calls what is set instead of the real method.
 type faultyQueue struct {
 	executor.Queue
-	claim     func(ctx context.Context, node string, limit int) ([]asyncop.Claim, error)
+	claim     func(ctx context.Context, intake asyncop.Intake) (asyncop.Claimed, error)
 	heartbeat func(ctx context.Context, node string, claims []asyncop.ClaimRef) ([]asyncop.Pulse, error)
 	finish    func(ctx context.Context, batch []asyncop.Finished) ([]asyncop.Settled, error)
 	release   func(ctx context.Context, claims []asyncop.ClaimRef) ([]asyncop.Settled, error)
 	recover   func(ctx context.Context, staleAfter time.Duration) ([]uuid.UUID, error)
 }
 
-func (q *faultyQueue) Claim(ctx context.Context, node string, limit int) ([]asyncop.Claim, error) {
+func (q *faultyQueue) Claim(ctx context.Context, intake asyncop.Intake) (asyncop.Claimed, error) {
 	if q.claim != nil {
-		return q.claim(ctx, node, limit)
+		return q.claim(ctx, intake)
 	}
-	return q.Queue.Claim(ctx, node, limit)
+	return q.Queue.Claim(ctx, intake)
 }
 
 func (q *faultyQueue) Heartbeat(ctx context.Context, node string, claims []asyncop.ClaimRef) ([]asyncop.Pulse, error) {

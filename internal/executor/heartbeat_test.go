@@ -104,8 +104,8 @@ func TestASilentNodesClaimsAreRecoveredAndRun(t *testing.T) {
 		if _, err := r.store.Heartbeat(t.Context(), "node-2", nil); err != nil {
 			t.Fatal(err)
 		}
-		if claims, err := r.store.Claim(t.Context(), "node-2", 10); err != nil || len(claims) != 2 {
-			t.Fatalf("%d claims, %v", len(claims), err)
+		if claimed, err := r.store.Claim(t.Context(), asyncop.Intake{Node: "node-2", Limit: 10, Look: true}); err != nil || len(claimed.Claims) != 2 {
+			t.Fatalf("%d claims, %v", len(claimed.Claims), err)
 		}
 		r.start(t, succeeding(0))
 		time.Sleep(staleAfter - time.Second)

@@ -14,7 +14,7 @@ import (
 
 // Queue is the part of asyncop.Store that a pool needs.
 type Queue interface {
-	Claim(ctx context.Context, node string, limit int) ([]asyncop.Claim, error)
+	Claim(ctx context.Context, intake asyncop.Intake) (asyncop.Claimed, error)
 	Heartbeat(ctx context.Context, node string, claims []asyncop.ClaimRef) ([]asyncop.Pulse, error)
 	Finish(ctx context.Context, batch []asyncop.Finished) ([]asyncop.Settled, error)
 	Retry(ctx context.Context, batch []asyncop.Retried) ([]asyncop.Settled, error)
@@ -29,11 +29,12 @@ type Attempter interface {
 
 // PoolOptions configure a pool.
 type PoolOptions struct {
-	Node         string        // this process, unlike any other's name
-	Concurrency  int           // attempts at a time
-	PollInterval time.Duration // between claims that nobody asked for
-	StaleAfter   time.Duration // silence after which a node's claims are recovered
-	DrainTimeout time.Duration // that running attempts get when the pool stops
+	Node         string                           // this process, unlike any other's name
+	Concurrency  int                              // attempts at a time
+	PollInterval time.Duration                    // between claims that nobody asked for, while wakes may be lost
+	StaleAfter   time.Duration                    // silence after which a node's claims are recovered
+	DrainTimeout time.Duration                    // that running attempts get when the pool stops
+	Room         func(tenant string) asyncop.Room // what may run of a tenant; nil: no bounds
 	Log          *slog.Logger
 }
 
@@ -134,17 +135,16 @@ func (p *Pool) drain(ctx, beating context.Context, abandon context.CancelCauseFu
 	}
 }
 
-// claimUntil claims until ctx ends: when woken, when a slot is free again, and
-// each poll interval.
+// claimUntil claims until ctx ends: when woken, when a slot is free again, when
+// a row comes due, and each poll interval.
 func (p *Pool) claimUntil(ctx, working context.Context, attempts *sync.WaitGroup) {
 	slots := make(chan struct{}, p.options.Concurrency) // holds one for each attempt
 	freed := make(chan struct{}, 1)                     // holds one: an attempt has ended
-	poll := time.NewTicker(p.options.PollInterval)
-	defer poll.Stop()
+	look := true
 	for ctx.Err() == nil {
 		free := cap(slots) - len(slots)
-		claims := p.claim(ctx, working, free)
-		for _, claim := range claims {
+		claimed := p.claim(ctx, working, free, look)
+		for _, claim := range claimed.Claims {
 			slots <- struct{}{}
 			attempts.Go(func() {
 				p.attempt(working, claim)
@@ -152,42 +152,72 @@ func (p *Pool) claimUntil(ctx, working context.Context, attempts *sync.WaitGroup
 				signal(freed)
 			})
 		}
-		if free > 0 && len(claims) == free {
+		if look = false; free > 0 && len(claimed.Claims) == free {
 			continue // there may be more
 		}
-		var room <-chan struct{}
-		if free == 0 { // nobody looked whether there is more
-			room = freed
-		}
-		select {
-		case <-p.due:
-		case <-room:
-		case <-poll.C:
-		case <-ctx.Done():
-		}
+		look = p.rest(ctx, claimed, freed)
 	}
+}
+
+// rest waits until there may be something to claim, and reports whether nobody
+// said so: then the store must look for itself.
+func (p *Pool) rest(ctx context.Context, last asyncop.Claimed, freed <-chan struct{}) (look bool) {
+	poll := time.NewTimer(p.pollInterval())
+	defer poll.Stop()
+	var ripe <-chan time.Time
+	if last.Next >= 0 {
+		timer := time.NewTimer(last.Next)
+		defer timer.Stop()
+		ripe = timer.C
+	}
+	if !last.Left {
+		freed = nil // a slot more is of no use
+	}
+	select {
+	case <-p.due:
+	case <-freed:
+	case <-ripe:
+	case <-poll.C:
+		return true
+	case <-ctx.Done():
+	}
+	return false
+}
+
+// restInterval is the poll interval while wakes are proven to arrive.
+const restInterval = 15 * time.Second
+
+// Listener is a queue that knows whether the wakes of other nodes arrive. One
+// that does not tell is polled.
+type Listener interface{ Listening() bool }
+
+func (p *Pool) pollInterval() time.Duration {
+	if listener, ok := p.queue.(Listener); ok && listener.Listening() {
+		return max(restInterval, p.options.PollInterval)
+	}
+	return p.options.PollInterval
 }
 
 // claim answers what it could claim. A store that is away is asked again at
 // the next wake.
-func (p *Pool) claim(ctx, working context.Context, limit int) []asyncop.Claim {
-	if limit == 0 {
-		return nil
+func (p *Pool) claim(ctx, working context.Context, limit int, look bool) asyncop.Claimed {
+	if limit == 0 { // nobody looks whether there is more
+		return asyncop.Claimed{Left: true, Next: -1}
 	}
 	// Not ctx itself: what a claim took whose answer is cut off runs nowhere
 	// until the store gives it back.
 	bounded, cancel := context.WithTimeout(working, storeTimeout)
 	defer cancel()
-	claims, err := p.queue.Claim(bounded, p.options.Node, limit)
+	claimed, err := p.queue.Claim(bounded, asyncop.Intake{Node: p.options.Node, Limit: limit, Look: look, Room: p.options.Room})
 	if err != nil {
 		p.options.Log.WarnContext(ctx, "claim operations", "error", err)
-		return nil
+		return asyncop.Claimed{Next: p.options.PollInterval}
 	}
 	if ctx.Err() == nil {
-		return claims
+		return claimed
 	}
-	p.settle.release(claims) // stopping: as though they had never been claimed
-	return nil
+	p.settle.release(claimed.Claims) // stopping: as though they had never been claimed
+	return asyncop.Claimed{Next: -1}
 }
 
 // attempt makes one attempt and sees it settled.

@@ -64,9 +64,9 @@ func TestNothingIsClaimedBeforeTheFirstHeartbeat(t *testing.T) {
 				}
 				return r.store.Heartbeat(ctx, node, refs)
 			},
-			claim: func(ctx context.Context, node string, limit int) ([]asyncop.Claim, error) {
+			claim: func(ctx context.Context, intake asyncop.Intake) (asyncop.Claimed, error) {
 				claims++
-				return r.store.Claim(ctx, node, limit)
+				return r.store.Claim(ctx, intake)
 			},
 		}
 		op := r.submit(t)
@@ -114,9 +114,9 @@ func TestClaimsAskForNoMoreThanTheFreeSlots(t *testing.T) {
 	underPool(t, func(t *testing.T, r *rig) {
 		r.options.Concurrency = 5
 		var limits []int
-		r.queue = &faultyQueue{Queue: r.store, claim: func(ctx context.Context, node string, limit int) ([]asyncop.Claim, error) {
-			limits = append(limits, limit)
-			return r.store.Claim(ctx, node, limit)
+		r.queue = &faultyQueue{Queue: r.store, claim: func(ctx context.Context, intake asyncop.Intake) (asyncop.Claimed, error) {
+			limits = append(limits, intake.Limit)
+			return r.store.Claim(ctx, intake)
 		}}
 		for range 3 {
 			r.submit(t)
@@ -134,11 +134,11 @@ func TestAnOutageWhileAttemptsRunLosesNone(t *testing.T) {
 		var away atomic.Bool
 		r.queue = &faultyQueue{
 			Queue: r.store,
-			claim: func(ctx context.Context, node string, limit int) ([]asyncop.Claim, error) {
+			claim: func(ctx context.Context, intake asyncop.Intake) (asyncop.Claimed, error) {
 				if away.Load() {
-					return nil, errAway
+					return asyncop.Claimed{}, errAway
 				}
-				return r.store.Claim(ctx, node, limit)
+				return r.store.Claim(ctx, intake)
 			},
 			heartbeat: func(ctx context.Context, node string, refs []asyncop.ClaimRef) ([]asyncop.Pulse, error) {
 				if away.Load() {
@@ -209,11 +209,11 @@ func TestAStopEndsThoughTheStoreIsAway(t *testing.T) {
 		}
 		r.queue = &faultyQueue{
 			Queue: r.store,
-			claim: func(ctx context.Context, node string, limit int) ([]asyncop.Claim, error) {
+			claim: func(ctx context.Context, intake asyncop.Intake) (asyncop.Claimed, error) {
 				if away.Load() {
-					return nil, hang(ctx)
+					return asyncop.Claimed{}, hang(ctx)
 				}
-				return r.store.Claim(ctx, node, limit)
+				return r.store.Claim(ctx, intake)
 			},
 			finish: func(ctx context.Context, _ []asyncop.Finished) ([]asyncop.Settled, error) { return nil, hang(ctx) },
 		}
@@ -255,12 +255,12 @@ func TestAReleaseThatCannotBeWrittenHoldsNoStopUp(t *testing.T) {
 
 // stoppingClaim stops the pool while a claim is on its way back.
 func stoppingClaim(r *rig, release error) executor.Queue {
-	q := &faultyQueue{Queue: r.store, claim: func(ctx context.Context, node string, limit int) ([]asyncop.Claim, error) {
-		claims, err := r.store.Claim(ctx, node, limit)
-		if len(claims) > 0 {
+	q := &faultyQueue{Queue: r.store, claim: func(ctx context.Context, intake asyncop.Intake) (asyncop.Claimed, error) {
+		claimed, err := r.store.Claim(ctx, intake)
+		if len(claimed.Claims) > 0 {
 			r.quit()
 		}
-		return claims, err
+		return claimed, err
 	}}
 	if release != nil {
 		q.release = func(context.Context, []asyncop.ClaimRef) ([]asyncop.Settled, error) { return nil, release }

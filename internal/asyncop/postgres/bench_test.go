@@ -38,7 +38,8 @@ func BenchmarkLife(b *testing.B) {
 	}
 	for b.Loop() {
 		submit(batchSize)
-		claims, err := store.Claim(b.Context(), "node", batchSize)
+		claimed, err := store.Claim(b.Context(), asyncop.Intake{Node: "node", Limit: batchSize, Look: true})
+		claims := claimed.Claims
 		if err != nil || len(claims) != batchSize {
 			b.Fatalf("%d claims, %v", len(claims), err)
 		}

@@ -11,30 +11,20 @@ import (
 	"asyncgate/internal/asyncop"
 )
 
-// Claim moves up to limit due rows from QUEUED to RUNNING; see asyncop.Store.
-func (s *Store) Claim(ctx context.Context, node string, limit int) ([]asyncop.Claim, error) {
-	if limit <= 0 {
-		return nil, nil
+// Claim moves due rows from QUEUED to RUNNING; see asyncop.Store.
+func (s *Store) Claim(ctx context.Context, intake asyncop.Intake) (asyncop.Claimed, error) {
+	if intake.Limit <= 0 {
+		return asyncop.Claimed{Left: true, Next: -1}, nil
 	}
 	if err := s.releaseUnheard(ctx); err != nil {
-		return nil, fmt.Errorf("release claims whose answer was lost: %w", err)
+		return asyncop.Claimed{}, fmt.Errorf("release claims whose answer was lost: %w", err)
 	}
-	seed := uuid.New()
-	claims, err := query(ctx, s, scanClaim, claimSQL, node, limit, seed)
+	claimed, err := s.turns.Claim(ctx, intake, desk{s})
 	if err != nil {
-		s.unheard.add(node, seed)
-		return nil, fmt.Errorf("claim operations: %w", err)
+		return asyncop.Claimed{}, fmt.Errorf("claim operations: %w", err)
 	}
-	s.tellChanged(column(claims, func(c asyncop.Claim) uuid.UUID { return c.Operation.ID }))
-	return claims, nil
-}
-
-func scanClaim(row pgx.CollectableRow) (asyncop.Claim, error) {
-	var claim asyncop.Claim
-	var authority string
-	op, err := scanOperation(row, &claim.Token, &authority, &claim.TraceContext)
-	claim.Operation, claim.Authority = op, []byte(authority)
-	return claim, err
+	s.tellChanged(column(claimed.Claims, func(c asyncop.Claim) uuid.UUID { return c.Operation.ID }))
+	return claimed, nil
 }
 
 // Heartbeat writes the node's row alone, however many claims it has, and reads
@@ -69,15 +59,28 @@ func claimToken(c asyncop.ClaimRef) uuid.UUID { return c.Token }
 // Recover takes the claims of every node silent for staleAfter; see
 // asyncop.Store.
 func (s *Store) Recover(ctx context.Context, staleAfter time.Duration) ([]uuid.UUID, error) {
-	taken, err := queryAfter(ctx, s, pgx.RowTo[uuid.UUID],
+	taken, err := queryAfter(ctx, s, pgx.RowToStructByPos[recoveredRow],
 		statement{forgetSQL, []any{staleAfter.Microseconds()}},
 		statement{recoverSQL, []any{asyncop.MessageCancelled, asyncop.MessageWorkerLost}})
 	if err != nil {
 		return nil, fmt.Errorf("recover claims: %w", err)
 	}
-	if len(taken) > 0 {
-		s.tellChanged(taken)
-		s.tellDue()
+	for _, r := range taken {
+		s.turns.Freed(r.Tenant)
+		if r.State == asyncop.Queued {
+			s.queued(asyncop.Backlog{
+				Submitter: asyncop.Submitter{Tenant: r.Tenant, Issuer: r.Issuer, Subject: r.Subject}, Lane: r.Lane,
+			}, 0)
+		}
 	}
-	return taken, nil
+	ids := column(taken, func(r recoveredRow) uuid.UUID { return r.ID })
+	s.tellChanged(ids)
+	return ids, nil
+}
+
+// recoveredRow is what recover.sql answers.
+type recoveredRow struct {
+	ID                            uuid.UUID
+	State                         asyncop.State
+	Tenant, Issuer, Subject, Lane string
 }

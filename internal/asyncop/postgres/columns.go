@@ -45,6 +45,7 @@ func submitColumns(batch []asyncop.Submission, open []int) []any {
 		column(items, func(s submission) *time.Time { return s.NotBefore }),
 		column(items, func(s submission) *time.Time { return s.StartBefore }),
 		column(items, func(s submission) int64 { return s.StartWithin.Microseconds() }),
+		column(items, func(s submission) string { return s.Lane }),
 	}
 }
 

@@ -2,8 +2,11 @@ package postgres
 
 import (
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
+
+	"asyncgate/internal/asyncop"
 )
 
 // hintLimit bounds the ids that wait to be notified. What is beyond becomes one
@@ -53,8 +56,16 @@ func (h *hints) take() wakes {
 	return taken
 }
 
-// tellDue tells this process at once and other nodes soon.
-func (s *Store) tellDue() {
+// queued notes a row that is due in a while, and tells this process at once and
+// other nodes soon. A row of the future is this node's to remember: the others
+// find it when they look.
+func (s *Store) queued(backlog asyncop.Backlog, in time.Duration) {
+	if in > 0 {
+		s.turns.DueIn(in)
+		s.waker.Due()
+		return
+	}
+	s.turns.Add(backlog)
 	s.waker.Due()
 	s.hints.add(wakes{due: true})
 }

@@ -53,6 +53,7 @@ func (s *Store) listenOnce(ctx context.Context) (proven bool, err error) {
 		return false, err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
+	s.turns.Doubt()
 	s.waker.Missed() // what was notified before is gone
 	for {
 		if err := s.send(ctx, []string{s.tag + " " + kindEcho}); err != nil {
@@ -122,8 +123,10 @@ func (s *Store) hear(payload string) (echo bool) {
 	}
 	switch kind {
 	case kindDue:
+		s.turns.Doubt()
 		s.waker.Due()
 	case kindMissed:
+		s.turns.Doubt()
 		s.waker.Missed()
 	case kindChanged:
 		if len(ids) > 0 {

@@ -18,7 +18,7 @@ import (
 const manyRows = `
 INSERT INTO async_operations (id, state, tenant, issuer, subject, authority, mutations, document, idempotent,
     idempotency_key, fingerprint, priority, attempts, max_attempts, created_at, not_before, start_before,
-    started_at, finished_at, claim_token, node, result)
+    started_at, finished_at, claim_token, node, result, due)
 SELECT gen_random_uuid(), k.state, 'tenant-' || n % 5, 'issuer', 'subject-' || n % 50, '{}', '{pay}', 'mutation { pay }', true,
     'key-' || n, sha256(n::text::bytea), n % 10, (k.state <> 'QUEUED')::int, 3, now() - interval '1 day' + n * interval '1 ms',
     now() + CASE WHEN k.kind = 17 THEN interval '1 hour' ELSE n * interval '-1 ms' END,
@@ -27,7 +27,7 @@ SELECT gen_random_uuid(), k.state, 'tenant-' || n % 5, 'issuer', 'subject-' || n
     CASE WHEN k.state = 'SUCCEEDED' THEN now() - n * interval '1 ms' END,
     CASE WHEN k.state = 'RUNNING' THEN gen_random_uuid() END,
     CASE WHEN k.state = 'RUNNING' THEN 'node-' || n % 3 END,
-    CASE WHEN k.state = 'SUCCEEDED' THEN '{"data":{}}' END
+    CASE WHEN k.state = 'SUCCEEDED' THEN '{"data":{}}' END, k.kind <> 17
 FROM generate_series(1, 200000) AS n
 CROSS JOIN LATERAL (SELECT n % 20 AS kind, CASE
     WHEN n % 20 < 16 THEN 'SUCCEEDED' WHEN n % 40 = 36 THEN 'RUNNING' ELSE 'QUEUED' END AS state) AS k`
@@ -50,9 +50,18 @@ func plans() map[string]plan {
 		return statement{sql, args}
 	}
 	return map[string]plan{
-		"claim":    {statement: statement{claimSQL, []any{"node-1", 100, ids[0]}}, index: "async_operations_due", pkey: true},
+		"claim":          {statement: statement{claimSQL, []any{"node-1", ids[0], ids}}, index: "async_operations_pkey"},
+		"move":           {statement: statement{moveSQL, []any{ids, texts}}, index: "async_operations_pkey"},
+		"candidates":     {statement: statement{candidatesSQL, []any{texts, texts, texts, texts, make([]int64, 100)}}, index: "async_operations_backlog"},
+		"tenants":        {statement: statement{tenantsSQL, []any{"", 1000}}, index: "async_operations_backlog"},
+		"tenants after":  {statement: statement{tenantsSQL, []any{"tenant-2", 1000}}, index: "async_operations_backlog"},
+		"backlogs":       {statement: statement{backlogsSQL, []any{texts, texts, texts, texts, 16}}, index: "async_operations_backlog"},
+		"running":        {statement: statement{runningSQL, []any{"node-1", texts, texts}}, index: "async_operations_running"},
+		"come due":       {statement: statement{comeDueSQL, []any{500}}, index: "async_operations_scheduled", pkey: true, sorts: true},
+		"next scheduled": {statement: statement{nextScheduledSQL, nil}, index: "async_operations_scheduled"},
+
 		"expire":   {statement: statement{expireSQL, []any{100, "late"}}, index: "async_operations_expiry", pkey: true},
-		"next due": {statement: statement{nextDueSQL, nil}, index: "async_operations_due"},
+		"next due": {statement: statement{nextDueSQL, nil}, index: "async_operations_scheduled"},
 		"recover":  {statement: statement{recoverSQL, []any{"cancelled", "lost"}}, index: "async_operations_running", pkey: true, sorts: true},
 		"purge":    {statement: statement{purgeSQL, []any{1000, 100}}, index: "async_operations_result", pkey: true},
 		"delete":   {statement: statement{deleteSQL, []any{1000, 100}}, index: "async_operations_finished", pkey: true},

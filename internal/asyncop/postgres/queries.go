@@ -17,8 +17,24 @@ var (
 	listEverythingSQL string
 	//go:embed queries/revisions.sql
 	revisionsSQL string
+	//go:embed queries/come_due.sql
+	comeDueSQL string
+	//go:embed queries/tenants.sql
+	tenantsSQL string
+	//go:embed queries/next_scheduled.sql
+	nextScheduledSQL string
+	//go:embed queries/backlogs.sql
+	backlogsSQL string
+	//go:embed queries/lock_tenants.sql
+	lockTenantsSQL string
+	//go:embed queries/running.sql
+	runningSQL string
+	//go:embed queries/candidates.sql
+	candidatesSQL string
 	//go:embed queries/claim.sql
 	claimSQL string
+	//go:embed queries/move.sql
+	moveSQL string
 	//go:embed queries/unheard.sql
 	unheardSQL string
 	//go:embed queries/heartbeat.sql

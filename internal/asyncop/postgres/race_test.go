@@ -44,7 +44,8 @@ func newRace(t *testing.T) *race {
 
 func (r *race) claim(t *testing.T) asyncop.ClaimRef {
 	t.Helper()
-	claims, err := r.store.Claim(t.Context(), "node", 1)
+	claimed, err := r.store.Claim(t.Context(), asyncop.Intake{Node: "node", Limit: 1, Look: true})
+	claims := claimed.Claims
 	if err != nil || len(claims) != 1 {
 		t.Fatalf("%d claims, %v", len(claims), err)
 	}
@@ -135,7 +136,10 @@ func TestRecoverLeavesANodeWhoseHeartbeatCameFirst(t *testing.T) {
 func TestRecoverSeesTheClaimThatItWaitedFor(t *testing.T) {
 	t.Parallel()
 	r := newRace(t)
-	r.hold(t, claimSQL, "node", 1, uuid.New())
+	r.hold(t, runningSQL, "node", []string{""}, []string{""})
+	if _, err := r.tx.Exec(t.Context(), claimSQL, "node", uuid.New(), []uuid.UUID{r.id}); err != nil {
+		t.Fatal(err)
+	}
 	if taken := r.recover(t, time.Microsecond); len(taken) != 1 {
 		t.Errorf("took %v, want the operation", taken)
 	}
@@ -154,7 +158,7 @@ func TestAClaimWhoseAnswerWasLostIsGivenBack(t *testing.T) {
 	if _, err := r.store.Heartbeat(t.Context(), "node before", nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.store.pool.Exec(t.Context(), claimSQL, "node before", 1, lost); err != nil {
+	if _, err := r.store.pool.Exec(t.Context(), claimSQL, "node before", lost, []uuid.UUID{r.id}); err != nil {
 		t.Fatal(err)
 	}
 	r.store.unheard.add("node before", lost)
@@ -178,9 +182,16 @@ func TestAClaimWhoseAnswerWasLostIsGivenBack(t *testing.T) {
 func TestAFailedClaimIsLookedForLater(t *testing.T) {
 	t.Parallel()
 	r := newRace(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := r.store.Claim(ctx, "node", 1); err == nil {
+	intake := asyncop.Intake{Node: "node", Limit: 1}
+	_, err := desk{r.store}.Within(t.Context(), intake, []string{""}, func(ctx context.Context, tx asyncop.Transaction) ([]asyncop.Claim, error) {
+		if _, err := tx.Running(ctx, nil); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(ctx)
+		cancel()
+		return tx.Claim(ctx, []uuid.UUID{r.id}, nil)
+	})
+	if err == nil {
 		t.Fatal("claimed under a cancelled context")
 	}
 	if calls := r.store.unheard.all(); len(calls) != 1 {
@@ -197,7 +208,7 @@ func TestCloseGivesBackWhatWasClaimedUnheard(t *testing.T) {
 		t.Fatal(err)
 	}
 	lost := uuid.New()
-	if _, err := other.pool.Exec(t.Context(), claimSQL, "node", 1, lost); err != nil {
+	if _, err := other.pool.Exec(t.Context(), claimSQL, "node", lost, []uuid.UUID{r.id}); err != nil {
 		t.Fatal(err)
 	}
 	other.unheard.add("node", lost)

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -85,27 +86,37 @@ func settle[T any](ctx context.Context, s *Store, batch []T, by settlement[T]) (
 	return fates, nil
 }
 
+// settledRow is what the statements that end claims answer.
+type settledRow struct {
+	ID, Token uuid.UUID
+	State     asyncop.State
+	Tenant    string
+	Issuer    string
+	Subject   string
+	Lane      string
+	Wait      int64 // microseconds until it is due, if it is QUEUED
+}
+
+func (r settledRow) backlog() asyncop.Backlog {
+	return asyncop.Backlog{Submitter: asyncop.Submitter{Tenant: r.Tenant, Issuer: r.Issuer, Subject: r.Subject}, Lane: r.Lane}
+}
+
 func settlePiece[T any](ctx context.Context, s *Store, piece []T, by settlement[T]) ([]asyncop.Settled, error) {
-	type row struct {
-		ID, Token uuid.UUID
-		State     asyncop.State
-	}
 	claims := column(piece, by.claim)
 	args := append([]any{column(claims, claimID), column(claims, claimToken)}, by.args(piece)...)
-	rows, err := query(ctx, s, pgx.RowToStructByPos[row], by.sql, args...)
+	rows, err := query(ctx, s, pgx.RowToStructByPos[settledRow], by.sql, args...)
 	if err != nil {
 		return nil, err
 	}
 	became := make(map[asyncop.ClaimRef]asyncop.State, len(rows))
-	queued := false
 	for _, r := range rows {
 		became[asyncop.ClaimRef{ID: r.ID, Token: r.Token}] = r.State
-		queued = queued || r.State == asyncop.Queued
+		s.turns.Freed(r.Tenant)
+		if r.State == asyncop.Queued {
+			s.queued(r.backlog(), time.Duration(r.Wait)*time.Microsecond)
+		}
 	}
-	s.tellChanged(column(rows, func(r row) uuid.UUID { return r.ID }))
-	if queued {
-		s.tellDue()
-	}
+	s.tellChanged(column(rows, func(r settledRow) uuid.UUID { return r.ID }))
 	return column(claims, func(c asyncop.ClaimRef) asyncop.Settled {
 		if state, ok := became[c]; ok {
 			return asyncop.Settled{State: state}

@@ -52,6 +52,7 @@ type Store struct {
 	tag       string // tells this store's notifications from those of others
 	hints     *hints
 	unheard   unheard
+	turns     *asyncop.Turns
 	listening atomic.Bool
 }
 
@@ -80,6 +81,7 @@ func Open(ctx context.Context, url string, opts Options) (*Store, error) {
 		logger: opts.Logger,
 		tag:    newTag(),
 		hints:  newHints(),
+		turns:  asyncop.NewTurns(),
 	}
 	if s.waker == nil {
 		s.waker = asyncop.Wakers(nil)

@@ -56,8 +56,8 @@ func TestURLsForOldPgBouncersWork(t *testing.T) {
 		if _, err := store.Heartbeat(t.Context(), mode, nil); err != nil {
 			t.Errorf("%s: heartbeat: %v", mode, err)
 		}
-		if claims, err := store.Claim(t.Context(), mode, 10); err != nil || len(claims) != 2 {
-			t.Errorf("%s: %d claims, %v", mode, len(claims), err)
+		if claimed, err := store.Claim(t.Context(), asyncop.Intake{Node: mode, Limit: 10, Look: true}); err != nil || len(claimed.Claims) != 2 {
+			t.Errorf("%s: %d claims, %v", mode, len(claimed.Claims), err)
 		}
 	}
 }

@@ -77,9 +77,7 @@ func (s *Store) insert(ctx context.Context, batch []asyncop.Submission, open []i
 		}
 		delete(fresh, op.ID) // an id sent twice is one row
 		fates[i].Operation = op
-	}
-	if len(inserted) > 0 {
-		s.tellDue()
+		s.queued(asyncop.Backlog{Submitter: op.Submitter(), Lane: batch[i].Lane}, op.NotBefore.Sub(op.CreatedAt))
 	}
 	return taken, nil
 }

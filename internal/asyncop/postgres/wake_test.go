@@ -138,8 +138,8 @@ func TestManyChangesAllArrive(t *testing.T) {
 	if _, err := here.Heartbeat(t.Context(), "here", nil); err != nil {
 		t.Fatal(err)
 	}
-	if claims, err := here.Claim(t.Context(), "here", len(batch)); err != nil || len(claims) != len(batch) {
-		t.Fatalf("%d claims, %v", len(claims), err)
+	if claimed, err := here.Claim(t.Context(), asyncop.Intake{Node: "here", Limit: len(batch), Look: true}); err != nil || len(claimed.Claims) != len(batch) {
+		t.Fatalf("%d claims, %v", len(claimed.Claims), err)
 	}
 	eventually(t, "told of all changes", func() bool {
 		there.wakes.mu.Lock()

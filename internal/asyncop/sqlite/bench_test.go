@@ -32,7 +32,8 @@ func runBatch(b *testing.B, store *Store, size int) {
 	if _, err := store.Submit(b.Context(), batch); err != nil {
 		b.Fatal(err)
 	}
-	claims, err := store.Claim(b.Context(), node, size)
+	claimed, err := store.Claim(b.Context(), asyncop.Intake{Node: node, Limit: size, Look: true})
+	claims := claimed.Claims
 	if err != nil || len(claims) != size {
 		b.Fatalf("%d claims, %v", len(claims), err)
 	}

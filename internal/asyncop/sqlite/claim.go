@@ -13,8 +13,6 @@ import (
 )
 
 var (
-	//go:embed queries/due.sql
-	dueSQL string
 	//go:embed queries/claim.sql
 	claimSQL string
 	//go:embed queries/heartbeat.sql
@@ -23,30 +21,14 @@ var (
 	pulseSQL string
 )
 
-// Claim implements asyncop.Store. Rows of a higher priority go first, then
-// those that have been due for longer.
-func (s *Store) Claim(ctx context.Context, node string, limit int) ([]asyncop.Claim, error) {
-	var claims []asyncop.Claim
-	err := s.write(ctx, func(ctx context.Context, tx transaction) error {
-		at := now()
-		ids, err := scanIDs(tx.query(ctx, dueSQL, values{"now": at, "node": node, "limit": max(limit, 0)}))
-		if err != nil {
-			return err
-		}
-		for _, id := range ids {
-			claim, err := tx.claim(ctx, id, node, at)
-			if err != nil {
-				return err
-			}
-			claims = append(claims, claim)
-		}
-		return nil
-	})
+// Claim implements asyncop.Store.
+func (s *Store) Claim(ctx context.Context, intake asyncop.Intake) (asyncop.Claimed, error) {
+	claimed, err := s.turns.Claim(ctx, intake, desk{s})
 	if err != nil {
-		return nil, fmt.Errorf("claim operations: %w", err)
+		return asyncop.Claimed{}, fmt.Errorf("claim operations: %w", err)
 	}
-	s.changed(operationsOf(claims))
-	return claims, nil
+	s.changed(operationsOf(claimed.Claims))
+	return claimed, nil
 }
 
 // claim moves a due row to RUNNING under a fresh token.

@@ -86,8 +86,8 @@ func TestOpenRecoversWhatWasRunning(t *testing.T) {
 			t.Errorf("%s, %s after the restart, want %s, UNKNOWN", op.State, op.Execution, want)
 		}
 	}
-	if claims, err := store.Claim(t.Context(), node, 1); err != nil || len(claims) != 0 {
-		t.Errorf("a node of the last process claimed %d, %v", len(claims), err)
+	if claimed, err := store.Claim(t.Context(), asyncop.Intake{Node: node, Limit: 1, Look: true}); err != nil || len(claimed.Claims) != 0 {
+		t.Errorf("a node of the last process claimed %d, %v", len(claimed.Claims), err)
 	}
 }
 

@@ -76,7 +76,8 @@ func beat(t testing.TB, store *Store) {
 func claim(t testing.TB, store *Store) []asyncop.Claim {
 	t.Helper()
 	beat(t, store)
-	claims, err := store.Claim(t.Context(), node, 10)
+	claimed, err := store.Claim(t.Context(), asyncop.Intake{Node: node, Limit: 10, Look: true})
+	claims := claimed.Claims
 	if err != nil {
 		t.Fatal(err)
 	}

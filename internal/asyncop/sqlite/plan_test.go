@@ -24,8 +24,11 @@ func TestStatementsUseTheIndexMadeForThem(t *testing.T) {
 	t.Parallel()
 	store := fresh(t, Options{})
 	for index, statements := range map[string][]string{
-		"async_operations_due (priority=? AND not_before<?)":                                  {dueSQL},
-		"async_operations_due (priority=?)":                                                   {nextDueSQL},
+		"async_operations_backlog (tenant=? AND issuer=? AND subject=? AND lane=?":            {candidatesSQL},
+		"async_operations_backlog (tenant=? AND (issuer,subject,lane)>(?,?,?))":               {nextBacklogSQL},
+		"async_operations_backlog (tenant>?)":                                                 {nextTenantSQL},
+		"async_operations_scheduled":                                                          {nextDueSQL, nextScheduledSQL, comeDueSQL},
+		"async_operations_busy (tenant=?)":                                                    {runningSQL, runningMutationSQL},
 		"async_operations_expiry (start_before<?)":                                            {expireSQL},
 		"async_operations_expiry":                                                             {nextDueSQL},
 		"async_operations_running (node=?)":                                                   {recoverSQL, forgetSQL},

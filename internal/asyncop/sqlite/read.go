@@ -23,6 +23,7 @@ var (
 // reads are the statements of the reading connections.
 var reads = []string{
 	getSQL, keyedSQL, revisionsSQL, listEverythingSQL, listTenantSQL, listSubmitterSQL, nextDueSQL, pingSQL,
+	nextScheduledSQL, nextTenantSQL, nextBacklogSQL,
 }
 
 // rowQuerier is the reading pool or a transaction.

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	_ "embed"
 	"fmt"
 	"time"
@@ -26,10 +27,10 @@ func (s *Store) Recover(ctx context.Context, staleAfter time.Duration) ([]uuid.U
 // recoverSilent takes the claims of every node that has not been heard of
 // since silentSince, in microseconds, and forgets the node.
 func (s *Store) recoverSilent(ctx context.Context, silentSince int64) ([]uuid.UUID, error) {
-	var recovered []uuid.UUID
+	var recovered []given
 	err := s.write(ctx, func(ctx context.Context, tx transaction) (err error) {
 		silent := values{"silent_since": silentSince}
-		recovered, err = scanIDs(tx.query(ctx, recoverSQL, values{
+		recovered, err = scanGiven(tx.query(ctx, recoverSQL, values{
 			"now": now(), "execution": asyncop.UnknownExecution,
 			"lost_code": string(asyncop.CodeOutcomeUnknown), "lost_message": asyncop.MessageWorkerLost,
 		}.with(cancelledValues()).with(silent)))
@@ -41,9 +42,26 @@ func (s *Store) recoverSilent(ctx context.Context, silentSince int64) ([]uuid.UU
 	if err != nil {
 		return nil, fmt.Errorf("recover operations: %w", err)
 	}
-	if len(recovered) > 0 {
-		s.waker.Due()
+	s.gave(recovered)
+	ids := make([]uuid.UUID, len(recovered))
+	for i, row := range recovered {
+		ids[i] = row.id
 	}
-	s.changed(recovered)
-	return recovered, nil
+	return ids, nil
+}
+
+func scanGiven(rows *sql.Rows, err error) ([]given, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []given
+	for rows.Next() {
+		var row given
+		if err := rows.Scan(append([]any{&row.id}, row.into()...)...); err != nil {
+			return nil, err
+		}
+		all = append(all, row)
+	}
+	return all, rows.Err()
 }

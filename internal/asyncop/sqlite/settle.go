@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/google/uuid"
-
 	"asyncgate/internal/asyncop"
 )
 
@@ -77,11 +75,16 @@ func (s *Store) settle(ctx context.Context, statement string, settlements []sett
 		return nil, nil
 	}
 	settled := make([]asyncop.Settled, len(settlements))
-	err := s.write(ctx, func(ctx context.Context, tx transaction) (err error) {
+	var ended []given
+	err := s.write(ctx, func(ctx context.Context, tx transaction) error {
 		at := now()
 		for i, one := range settlements {
-			if settled[i], err = tx.settle(ctx, statement, one, at); err != nil {
+			row, fate, err := tx.settle(ctx, statement, one, at)
+			if err != nil {
 				return err
+			}
+			if settled[i] = fate; fate.Err == nil {
+				ended = append(ended, row)
 			}
 		}
 		return nil
@@ -89,37 +92,21 @@ func (s *Store) settle(ctx context.Context, statement string, settlements []sett
 	if err != nil {
 		return nil, err
 	}
-	s.tellSettled(settlements, settled)
+	s.gave(ended)
 	return settled, nil
 }
 
-func (t transaction) settle(ctx context.Context, statement string, one settlement, at int64) (asyncop.Settled, error) {
+func (t transaction) settle(ctx context.Context, statement string, one settlement, at int64) (given, asyncop.Settled, error) {
 	v := claimValues(one.claim).with(values{"now": at}).with(one.values)
-	var settled asyncop.Settled
-	err := t.queryRow(ctx, statement, v).Scan(&settled.State)
+	row := given{id: one.claim.ID}
+	err := t.queryRow(ctx, statement, v).Scan(row.into()...)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return asyncop.Settled{Err: asyncop.ErrClaimLost}, nil
+		return row, asyncop.Settled{Err: asyncop.ErrClaimLost}, nil
 	case refused(err):
-		return asyncop.Settled{Err: fmt.Errorf("settle operation: %w", err)}, nil
+		return row, asyncop.Settled{Err: fmt.Errorf("settle operation: %w", err)}, nil
 	}
-	return settled, err
-}
-
-// tellSettled wakes whom a committed batch concerns.
-func (s *Store) tellSettled(settlements []settlement, settled []asyncop.Settled) {
-	var ids []uuid.UUID
-	due := false
-	for i, fate := range settled {
-		if fate.Err == nil {
-			ids = append(ids, settlements[i].claim.ID)
-			due = due || fate.State == asyncop.Queued
-		}
-	}
-	if due {
-		s.waker.Due()
-	}
-	s.changed(ids)
+	return row, asyncop.Settled{State: row.state}, err
 }
 
 func outcomeValues(outcome asyncop.Outcome) values {

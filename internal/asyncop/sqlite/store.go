@@ -36,6 +36,7 @@ type Store struct {
 	writer *pool // one connection: writes take turns
 	reader *pool
 	waker  asyncop.Waker
+	turns  *asyncop.Turns
 	logger *slog.Logger
 }
 
@@ -49,7 +50,7 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{path: path, lock: lock, waker: opts.Waker, logger: opts.Logger}
+	s := &Store{path: path, lock: lock, waker: opts.Waker, turns: asyncop.NewTurns(), logger: opts.Logger}
 	if s.waker == nil {
 		s.waker = asyncop.Wakers(nil)
 	}

@@ -6,7 +6,6 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"asyncgate/internal/asyncop"
@@ -37,13 +36,13 @@ func (s *Store) Submit(ctx context.Context, batch []asyncop.Submission) ([]async
 	if err != nil {
 		return nil, fmt.Errorf("submit operations: %w", err)
 	}
-	if slices.ContainsFunc(submitted, isFresh) {
-		s.waker.Due()
+	for i, one := range submitted {
+		if op := one.Operation; one.Err == nil && !one.Replayed {
+			s.queued(asyncop.Backlog{Submitter: op.Submitter(), Lane: batch[i].Lane}, op.NotBefore.UnixMicro())
+		}
 	}
 	return submitted, nil
 }
-
-func isFresh(s asyncop.Submitted) bool { return s.Err == nil && !s.Replayed }
 
 // submit makes one row, or answers the one that its key stands for.
 func (t transaction) submit(ctx context.Context, s asyncop.Submission) (asyncop.Submitted, error) {
@@ -88,7 +87,7 @@ func submissionValues(s asyncop.Submission, now int64) (values, error) {
 		"idempotent": s.Idempotent, "idempotency_key": nil, "fingerprint": s.Fingerprint[:],
 		"priority": s.Priority, "max_attempts": s.MaxAttempts,
 		"now": now, "not_before": notBefore, "start_before": startBefore,
-		"trace_context": s.TraceContext, "retry_of": nil,
+		"trace_context": s.TraceContext, "retry_of": nil, "lane": s.Lane,
 	}
 	if s.IdempotencyKey != "" {
 		v["idempotency_key"] = s.IdempotencyKey

@@ -11,7 +11,7 @@ import (
 
 // writes are the statements of the writing connection.
 var writes = []string{
-	submitSQL, keyedSQL, getSQL, dueSQL, claimSQL, heartbeatSQL, pulseSQL, finishSQL, retrySQL, releaseSQL,
+	submitSQL, keyedSQL, getSQL, comeDueSQL, aliveSQL, runningSQL, runningMutationSQL, candidatesSQL, moveSQL, claimSQL, heartbeatSQL, pulseSQL, finishSQL, retrySQL, releaseSQL,
 	recoverSQL, forgetSQL, expireSQL, cancelSQL, purgeSQL, deleteSQL,
 }
 

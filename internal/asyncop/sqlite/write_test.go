@@ -144,7 +144,8 @@ func oneLife(ctx context.Context, store *Store) error {
 	if _, err := store.Submit(ctx, []asyncop.Submission{submission()}); err != nil {
 		return err
 	}
-	claims, err := store.Claim(ctx, node, 1)
+	claimed, err := store.Claim(ctx, asyncop.Intake{Node: node, Limit: 1, Look: true})
+	claims := claimed.Claims
 	if err != nil || len(claims) != 1 {
 		return fmt.Errorf("%d claims: %w", len(claims), err)
 	}
@@ -183,7 +184,8 @@ func TestImpossibleRowsAreRefused(t *testing.T) {
 	queued := submit(t, store, func(s *asyncop.Submission) { s.Priority = 0 })
 	submit(t, store)
 	beat(t, store)
-	claims, err := store.Claim(t.Context(), node, 1)
+	claimed, err := store.Claim(t.Context(), asyncop.Intake{Node: node, Limit: 1, Look: true})
+	claims := claimed.Claims
 	if err != nil || len(claims) != 1 {
 		t.Fatalf("%d claims, %v", len(claims), err)
 	}

@@ -92,7 +92,8 @@ func limitIsTheMost(t *testing.T, f fixture) {
 func nodeWithoutHeartbeat(t *testing.T, f fixture) {
 	op := f.submit(t)
 	f.beat(t, "another node")
-	claims, err := f.store.Claim(t.Context(), node, 10)
+	claimed, err := f.store.Claim(t.Context(), asyncop.Intake{Node: node, Limit: 10, Look: true})
+	claims := claimed.Claims
 	if err != nil || len(claims) != 0 {
 		t.Errorf("%d claims, %v", len(claims), err)
 	}
@@ -103,7 +104,8 @@ func recoveredNodeGetsNone(t *testing.T, f fixture) {
 	claim := f.submitAndClaim(t)
 	f.recover(t, claim.Operation.ID)
 	f.submit(t)
-	claims, err := f.store.Claim(t.Context(), node, 10)
+	claimed, err := f.store.Claim(t.Context(), asyncop.Intake{Node: node, Limit: 10, Look: true})
+	claims := claimed.Claims
 	if err != nil || len(claims) != 0 {
 		t.Errorf("%d claims before the next heartbeat, %v", len(claims), err)
 	}
@@ -125,7 +127,8 @@ func concurrentClaims(t *testing.T, f fixture) {
 	for range workers {
 		wg.Go(func() {
 			for {
-				claims, err := f.store.Claim(t.Context(), node, 7)
+				claimed, err := f.store.Claim(t.Context(), asyncop.Intake{Node: node, Limit: 7, Look: true})
+				claims := claimed.Claims
 				if err != nil {
 					t.Errorf("claim: %v", err)
 				}

@@ -103,11 +103,16 @@ func (f fixture) beat(t *testing.T, node string, claims ...asyncop.ClaimRef) []a
 func (f fixture) claim(t *testing.T, node string, limit int) []asyncop.Claim {
 	t.Helper()
 	f.beat(t, node)
-	claims, err := f.store.Claim(t.Context(), node, limit)
+	return f.claimed(t, asyncop.Intake{Node: node, Limit: limit, Look: true}).Claims
+}
+
+func (f fixture) claimed(t *testing.T, intake asyncop.Intake) asyncop.Claimed {
+	t.Helper()
+	claimed, err := f.store.Claim(t.Context(), intake)
 	if err != nil {
 		t.Fatalf("claim: %v", err)
 	}
-	return claims
+	return claimed
 }
 
 // claimOne claims the only due operation.

@@ -136,7 +136,8 @@ func noClaimSlipsPast(t *testing.T, f fixture) {
 	wg.Go(func() {
 		for range 30 {
 			_, beatErr := f.store.Heartbeat(t.Context(), node, nil)
-			claims, err := f.store.Claim(t.Context(), node, 5)
+			claimed, err := f.store.Claim(t.Context(), asyncop.Intake{Node: node, Limit: 5, Look: true})
+			claims := claimed.Claims
 			if err := errors.Join(beatErr, err); err != nil {
 				t.Errorf("claim: %v", err)
 			}

@@ -27,6 +27,7 @@ func Run(t *testing.T, open func(t *testing.T, waker asyncop.Waker) asyncop.Stor
 		{"Scope", scopeRules},
 		{"List", listRules},
 		{"Claim", claimRules},
+		{"Fair", fairRules},
 		{"Heartbeat", heartbeatRules},
 		{"Finish", finishRules},
 		{"Retry", retryRules},

@@ -148,7 +148,7 @@ func cancelledContext(t *testing.T, f fixture) {
 	if _, err := f.store.Get(ctx, everything, op.ID); err == nil {
 		t.Error("get answered under a cancelled context")
 	}
-	if _, err := f.store.Claim(ctx, node, 1); err == nil {
+	if _, err := f.store.Claim(ctx, asyncop.Intake{Node: node, Limit: 1, Look: true}); err == nil {
 		t.Error("claim answered under a cancelled context")
 	}
 	if _, err := f.store.Cancel(ctx, everything, op.ID); err == nil {

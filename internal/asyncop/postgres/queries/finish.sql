@@ -26,4 +26,5 @@ SET state = ended.state,
     node = NULL
 FROM ended JOIN held ON held.id = ended.id
 WHERE o.id = ended.id AND o.claim_token = ended.token
-RETURNING o.id, ended.token, o.state
+RETURNING o.id, ended.token, o.state, o.tenant, o.issuer, o.subject, o.lane,
+    (extract(epoch FROM o.not_before - now()) * 1000000)::bigint

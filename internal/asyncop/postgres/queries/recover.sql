@@ -24,4 +24,4 @@ SET state = CASE
     claim_token = NULL,
     node = NULL
 WHERE o.id = ANY (ARRAY(SELECT id FROM orphans))
-RETURNING o.id
+RETURNING o.id, o.state, o.tenant, o.issuer, o.subject, o.lane

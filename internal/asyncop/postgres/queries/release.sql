@@ -24,4 +24,5 @@ SET state = CASE WHEN o.cancellation_requested THEN 'CANCELLED' ELSE 'QUEUED' EN
     node = NULL
 FROM unsent JOIN held ON held.id = unsent.id
 WHERE o.id = unsent.id AND o.claim_token = unsent.token
-RETURNING o.id, unsent.token, o.state
+RETURNING o.id, unsent.token, o.state, o.tenant, o.issuer, o.subject, o.lane,
+    (extract(epoch FROM o.not_before - now()) * 1000000)::bigint

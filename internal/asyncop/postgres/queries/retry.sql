@@ -27,9 +27,11 @@ SET state = CASE
     failure_message = CASE WHEN o.cancellation_requested THEN $8 ELSE failed.message END,
     attempt_log = async_logged(o.attempt_log, o.started_at, greatest(now(), o.started_at), o.node,
         failed.code, failed.execution),
+    due = failed.backoff <= 0,
     not_before = now() + failed.backoff * interval '1 microsecond',
     claim_token = NULL,
     node = NULL
 FROM failed JOIN held ON held.id = failed.id
 WHERE o.id = failed.id AND o.claim_token = failed.token
-RETURNING o.id, failed.token, o.state
+RETURNING o.id, failed.token, o.state, o.tenant, o.issuer, o.subject, o.lane,
+    (extract(epoch FROM o.not_before - now()) * 1000000)::bigint

@@ -14,4 +14,4 @@ SET state           = @state,
         '$[#-1].code', coalesce(@failure_code, ''),
         '$[#-1].execution', @execution)
 WHERE id = @id AND state = 'RUNNING' AND claim_token = @token
-RETURNING state;
+RETURNING state, tenant, issuer, subject, lane, not_before;

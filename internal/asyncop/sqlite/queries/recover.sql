@@ -23,4 +23,4 @@ SET state           = next.state,
         '$[#-1].execution', @execution)
 FROM next
 WHERE async_operations.id = next.id
-RETURNING id;
+RETURNING id, state, tenant, issuer, subject, lane, not_before;

@@ -17,4 +17,4 @@ SET state           = next.state,
     attempt_log     = json_remove(attempt_log, '$[#-1]')
 FROM next
 WHERE async_operations.id = next.id
-RETURNING state;
+RETURNING state, tenant, issuer, subject, lane, not_before;

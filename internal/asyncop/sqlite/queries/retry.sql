@@ -14,6 +14,7 @@ SET state           = next.state,
     execution       = max(execution, @execution),
     failure_code    = CASE next.state WHEN 'CANCELLED' THEN @cancelled_code ELSE @failure_code END,
     failure_message = CASE next.state WHEN 'CANCELLED' THEN @cancelled_message ELSE @failure_message END,
+    due             = @after <= 0,
     not_before      = CASE next.state WHEN 'QUEUED' THEN @now + @after ELSE not_before END,
     finished_at     = CASE next.state WHEN 'QUEUED' THEN NULL ELSE max(@now, started_at) END,
     claim_token     = NULL,
@@ -24,4 +25,4 @@ SET state           = next.state,
         '$[#-1].execution', @execution)
 FROM next
 WHERE async_operations.id = next.id
-RETURNING state;
+RETURNING state, tenant, issuer, subject, lane, not_before;

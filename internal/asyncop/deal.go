@@ -1,0 +1,129 @@
+package asyncop
+
+import (
+	"slices"
+	"time"
+)
+
+// Turn is what one submitter may take now from one of its lanes. The lanes of
+// a submitter share its turn.
+type Turn struct {
+	Backlog
+	// Most is the most rows that are wanted, of all its lanes together.
+	Most int
+}
+
+// next answers up to n tenants whose turn it is, those that are closed or were
+// full a moment ago left out.
+func (t *Turns) next(n int, closed func(tenant string) bool) []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := time.Now()
+	var tenants []string
+	for _, l := range t.lines {
+		if len(tenants) == n {
+			break
+		}
+		if len(l.submitters) > 0 && now.After(l.fullUntil) && !closed(l.tenant) {
+			tenants = append(tenants, l.tenant)
+		}
+	}
+	return tenants
+}
+
+// deal gives up to limit turns to the tenants that have room, one each until
+// none is left, and in each to its submitters, one each. Who got one goes to
+// the end of the line.
+func (t *Turns) deal(limit int, rooms map[string]*space) []Turn {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	dealt := map[*stand]int{}
+	var order []*stand
+	for given := true; given && limit > 0; {
+		given = false
+		for _, l := range slices.Clone(t.lines) {
+			room := rooms[l.tenant]
+			if room == nil || room.left <= 0 || limit == 0 {
+				continue
+			}
+			s := l.first(room)
+			if s == nil {
+				continue
+			}
+			if dealt[s] == 0 {
+				order = append(order, s)
+			}
+			dealt[s]++
+			s.added = false
+			room.left--
+			limit--
+			given = true
+			toEnd(t.lines, l)
+			toEnd(l.submitters, s)
+		}
+	}
+	return turnsOf(order, dealt, rooms)
+}
+
+// first is the next submitter with a lane that has room.
+func (l *line) first(room *space) *stand {
+	for _, s := range l.submitters {
+		if slices.ContainsFunc(s.lanes, room.admits) {
+			return s
+		}
+	}
+	return nil
+}
+
+func turnsOf(order []*stand, dealt map[*stand]int, rooms map[string]*space) []Turn {
+	var turns []Turn
+	for _, s := range order {
+		for _, lane := range s.lanes {
+			if rooms[s.Tenant].admits(lane) {
+				turns = append(turns, Turn{Backlog: Backlog{s.Submitter, lane}, Most: dealt[s]})
+			}
+		}
+	}
+	return turns
+}
+
+// toEnd moves an item to the end, in place.
+func toEnd[T comparable](items []T, item T) {
+	at := slices.Index(items, item)
+	copy(items[at:], items[at+1:])
+	items[len(items)-1] = item
+}
+
+// full marks the tenants that have no room, or none for what waits, and
+// answers whether there were any.
+func (t *Turns) full(rooms map[string]*space) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	until, any := time.Now().Add(fullFor), false
+	for tenant, room := range rooms {
+		l := t.tenants[tenant]
+		if l != nil && (room.left <= 0 || l.first(room) == nil) {
+			l.fullUntil, any = until, true
+		}
+	}
+	return any
+}
+
+// served drops the backlogs that gave less than they were asked for, and those
+// that leave the line with their turn. It answers whether any was dropped.
+func (t *Turns) served(turns []Turn, found []Candidate) bool {
+	counts := map[Backlog]int{}
+	for _, c := range found {
+		counts[c.Backlog]++
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	any := false
+	for _, turn := range turns {
+		l := t.tenants[turn.Tenant]
+		if counts[turn.Backlog] < turn.Most || (l != nil && l.more) {
+			any = t.drop(turn.Backlog) || any
+		}
+	}
+	return any
+}

@@ -1,0 +1,123 @@
+package asyncop
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Candidate is a due row that a claim has locked.
+type Candidate struct {
+	ID uuid.UUID
+	Backlog
+	Mutations []string
+	Priority  int
+	NotBefore time.Time
+}
+
+// Tally is what runs of a tenant now, on all nodes together.
+type Tally struct {
+	Running   int
+	Mutations map[string]int // by root field name; those that were asked for
+}
+
+// space is the room that a tenant has left while a claim goes on.
+type space struct {
+	left      int
+	mutations map[string]int // left of each mutation that has a bound
+}
+
+// without is the room that is left beside what runs.
+func (r Room) without(running Tally) *space {
+	s := &space{left: math.MaxInt, mutations: map[string]int{}}
+	if r.Running > 0 {
+		s.left = min(s.left, r.Running-running.Running)
+	}
+	if r.Most > 0 {
+		s.left = min(s.left, r.Most)
+	}
+	for name, most := range r.Mutations {
+		s.mutations[name] = most - running.Mutations[name]
+	}
+	return s
+}
+
+// bounded answers the mutations that have a bound, by name.
+func (r Room) bounded() []string { return slices.Sorted(maps.Keys(r.Mutations)) }
+
+// admits reports whether another operation of a lane may run.
+func (s *space) admits(lane string) bool {
+	if lane == "" {
+		return true
+	}
+	return s.fits(strings.Split(lane, ","))
+}
+
+func (s *space) fits(mutations []string) bool {
+	for _, name := range mutations {
+		if left, bounded := s.mutations[name]; bounded && left <= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Lane is the lane of an operation with these mutations: those that have a
+// bound.
+func (r Room) Lane(mutations []string) string {
+	if len(r.Mutations) == 0 {
+		return ""
+	}
+	lane := slices.DeleteFunc(slices.Clone(mutations), func(name string) bool {
+		_, bounded := r.Mutations[name]
+		return !bounded
+	})
+	slices.Sort(lane)
+	return strings.Join(slices.Compact(lane), ",")
+}
+
+// Moved is a row that stands in another lane than its mutations' bounds, as
+// they are now, ask for.
+type Moved struct {
+	ID uuid.UUID
+	Backlog
+}
+
+// choose picks what is claimed of the candidates: of each submitter as many as
+// it was dealt, by priority and age over its lanes, while there is room.
+func choose(turns []Turn, found []Candidate, room func(tenant string) Room, rooms map[string]*space) (ids []uuid.UUID, moved []Moved) {
+	left := map[Submitter]int{}
+	for _, turn := range turns {
+		left[turn.Submitter] = turn.Most
+	}
+	slices.SortStableFunc(found, before)
+	for _, c := range found {
+		if lane := room(c.Tenant).Lane(c.Mutations); lane != c.Lane {
+			moved = append(moved, Moved{c.ID, Backlog{c.Submitter, lane}})
+			continue
+		}
+		space := rooms[c.Tenant]
+		if left[c.Submitter] == 0 || !space.fits(c.Mutations) {
+			continue
+		}
+		left[c.Submitter]--
+		for _, name := range c.Mutations {
+			if _, bounded := space.mutations[name]; bounded {
+				space.mutations[name]--
+			}
+		}
+		ids = append(ids, c.ID)
+	}
+	return ids, moved
+}
+
+// before orders what one submitter has in several lanes.
+func before(a, b Candidate) int {
+	return cmp.Or(
+		cmp.Compare(b.Priority, a.Priority), a.NotBefore.Compare(b.NotBefore), slices.Compare(a.ID[:], b.ID[:]))
+}
