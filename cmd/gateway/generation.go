@@ -26,7 +26,7 @@ func (n *node) newGeneration(cfg *config.Config) (*generation, error) {
 	if err != nil {
 		return nil, err
 	}
-	tenants, err := newTenants(cfg, n.engines, n.log)
+	tenants, err := n.newTenants(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func (n *node) newGeneration(cfg *config.Config) (*generation, error) {
 		pool: executor.NewPool(worker, executor.PoolOptions{
 			Node:        nodeName(),
 			Concurrency: cfg.Worker.Concurrency, PollInterval: cfg.Worker.PollInterval,
-			StaleAfter: cfg.Worker.StaleAfter, DrainTimeout: cfg.Worker.DrainTimeout, Log: n.log,
+			StaleAfter: cfg.Worker.StaleAfter, DrainTimeout: cfg.Worker.DrainTimeout, Room: tenants.Room, Log: n.log,
 		}),
 	}, nil
 }

@@ -110,12 +110,17 @@ func (n *node) runHub(ctx context.Context) error {
 
 // newTenants makes the directory of tenants. Schemas from files are read, and
 // merged, here: a mistake in one is a mistake of the configuration.
-func newTenants(cfg *config.Config, engines executor.Engines, log *slog.Logger) (*executor.Tenants, error) {
+func (n *node) newTenants(cfg *config.Config) (*executor.Tenants, error) {
 	all, err := tenantOptions(cfg)
 	if err != nil {
 		return nil, err
 	}
-	return executor.NewTenants(engines, all, log)
+	for i := range all {
+		all[i].Remote.Breaker = executor.BreakerOptions{
+			Failures: cfg.Breaker.Failures, OpenFor: cfg.Breaker.OpenFor, Changed: n.live.Due, Log: n.log,
+		}
+	}
+	return executor.NewTenants(n.engines, all, n.log)
 }
 
 // tenantOptions reads what the configuration says of each tenant.
@@ -163,7 +168,7 @@ func newTenantReader(cfg *config.Config) (*tenantReader, error) {
 func (r *tenantReader) read(name string, upstream config.Upstream) (executor.TenantOptions, error) {
 	fromFile, err := r.files.read(upstream.Schema)
 	return executor.TenantOptions{
-		Name: name, Schema: fromFile, Allowlist: allowlist(r.cfg.Allowlist(name)),
+		Name: name, Schema: fromFile, Allowlist: allowlist(r.cfg.Allowlist(name)), PerTenant: r.cfg.PerTenant(name),
 		Remote: executor.RemoteOptions{
 			URL: upstream.URL, Timeout: upstream.Timeout, IdleTimeout: upstream.IdleTimeout,
 			Headers: upstream.Headers, Identity: r.identity, MaxAnswer: r.cfg.Limits.Result,
@@ -195,6 +200,7 @@ func allowlist(mutations map[string]config.Mutation) executor.Allowlist {
 		allowed[name] = executor.Policy{
 			Idempotent: m.Idempotent, MaxAttempts: m.MaxAttempts, Timeout: m.Timeout,
 			StartWithin: m.StartWithin, MaxPriority: m.MaxPriority, Roles: m.Roles,
+			AbortOnCancel: m.AbortOnCancel, RequireKey: m.RequireIdempotencyKey, Concurrency: m.Concurrency,
 		}
 	}
 	return allowed

@@ -121,6 +121,7 @@ func (r *rounds) lookAgain() bool {
 func (r *rounds) round(ctx context.Context, want int, tenants []string) (changed bool, err error) {
 	var turns []Turn
 	var found []Candidate
+	var passedOver []uuid.UUID
 	var moved []Moved
 	rooms := map[string]*space{}
 	claims, err := r.desk.Within(ctx, r.intake, tenants, func(ctx context.Context, tx Transaction) ([]Claim, error) {
@@ -139,7 +140,7 @@ func (r *rounds) round(ctx context.Context, want int, tenants []string) (changed
 			return nil, err
 		}
 		var ids []uuid.UUID
-		ids, moved = choose(turns, found, r.intake.room, rooms)
+		ids, passedOver, moved = choose(turns, found, r.intake.room, rooms)
 		return tx.Claim(ctx, ids, moved)
 	})
 	if err != nil {
@@ -150,7 +151,7 @@ func (r *rounds) round(ctx context.Context, want int, tenants []string) (changed
 		r.turns.Add(m.Backlog)
 	}
 	full := r.turns.full(rooms)
-	dropped := r.turns.served(turns, found)
+	dropped := r.turns.served(turns, found, passedOver)
 	return full || dropped || len(moved) > 0 || len(claims) > 0, nil
 }
 

@@ -3,6 +3,8 @@ package asyncop
 import (
 	"slices"
 	"time"
+
+	"github.com/google/uuid"
 )
 
 // Turn is what one submitter may take now from one of its lanes. The lanes of
@@ -80,7 +82,7 @@ func turnsOf(order []*stand, dealt map[*stand]int, rooms map[string]*space) []Tu
 	for _, s := range order {
 		for _, lane := range s.lanes {
 			if rooms[s.Tenant].admits(lane) {
-				turns = append(turns, Turn{Backlog: Backlog{s.Submitter, lane}, Most: dealt[s]})
+				turns = append(turns, Turn{Backlog: Backlog{s.Submitter, lane}, Most: min(dealt[s], rooms[s.Tenant].of(lane))})
 			}
 		}
 	}
@@ -99,31 +101,33 @@ func toEnd[T comparable](items []T, item T) {
 func (t *Turns) full(rooms map[string]*space) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	until, any := time.Now().Add(fullFor), false
+	until, some := time.Now().Add(fullFor), false
 	for tenant, room := range rooms {
 		l := t.tenants[tenant]
 		if l != nil && (room.left <= 0 || l.first(room) == nil) {
-			l.fullUntil, any = until, true
+			l.fullUntil, some = until, true
 		}
 	}
-	return any
+	return some
 }
 
-// served drops the backlogs that gave less than they were asked for, and those
-// that leave the line with their turn. It answers whether any was dropped.
-func (t *Turns) served(turns []Turn, found []Candidate) bool {
-	counts := map[Backlog]int{}
+// served drops the backlogs that gave less than they were asked for and have
+// nothing left of it, and those that leave the line with their turn. It answers
+// whether any was dropped.
+func (t *Turns) served(turns []Turn, found []Candidate, passedOver []uuid.UUID) bool {
+	gave, keep := map[Backlog]int{}, map[Backlog]bool{}
 	for _, c := range found {
-		counts[c.Backlog]++
+		gave[c.Backlog]++
+		keep[c.Backlog] = keep[c.Backlog] || slices.Contains(passedOver, c.ID)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	any := false
+	some := false
 	for _, turn := range turns {
 		l := t.tenants[turn.Tenant]
-		if counts[turn.Backlog] < turn.Most || (l != nil && l.more) {
-			any = t.drop(turn.Backlog) || any
+		if (gave[turn.Backlog] < turn.Most && !keep[turn.Backlog]) || (l != nil && l.more) {
+			some = t.drop(turn.Backlog) || some
 		}
 	}
-	return any
+	return some
 }

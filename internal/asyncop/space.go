@@ -51,11 +51,20 @@ func (r Room) without(running Tally) *space {
 func (r Room) bounded() []string { return slices.Sorted(maps.Keys(r.Mutations)) }
 
 // admits reports whether another operation of a lane may run.
-func (s *space) admits(lane string) bool {
+func (s *space) admits(lane string) bool { return s.of(lane) > 0 }
+
+// of is how many more operations of a lane may run, as far as its mutations go.
+func (s *space) of(lane string) int {
+	left := math.MaxInt
 	if lane == "" {
-		return true
+		return left
 	}
-	return s.fits(strings.Split(lane, ","))
+	for name := range strings.SplitSeq(lane, ",") {
+		if most, bounded := s.mutations[name]; bounded {
+			left = min(left, most)
+		}
+	}
+	return left
 }
 
 func (s *space) fits(mutations []string) bool {
@@ -90,10 +99,10 @@ type Moved struct {
 
 // choose picks what is claimed of the candidates: of each submitter as many as
 // it was dealt, by priority and age over its lanes, while there is room.
-func choose(turns []Turn, found []Candidate, room func(tenant string) Room, rooms map[string]*space) (ids []uuid.UUID, moved []Moved) {
+func choose(turns []Turn, found []Candidate, room func(tenant string) Room, rooms map[string]*space) (ids, passedOver []uuid.UUID, moved []Moved) {
 	left := map[Submitter]int{}
 	for _, turn := range turns {
-		left[turn.Submitter] = turn.Most
+		left[turn.Submitter] = max(left[turn.Submitter], turn.Most)
 	}
 	slices.SortStableFunc(found, before)
 	for _, c := range found {
@@ -103,6 +112,7 @@ func choose(turns []Turn, found []Candidate, room func(tenant string) Room, room
 		}
 		space := rooms[c.Tenant]
 		if left[c.Submitter] == 0 || !space.fits(c.Mutations) {
+			passedOver = append(passedOver, c.ID)
 			continue
 		}
 		left[c.Submitter]--
@@ -113,7 +123,7 @@ func choose(turns []Turn, found []Candidate, room func(tenant string) Room, room
 		}
 		ids = append(ids, c.ID)
 	}
-	return ids, moved
+	return ids, passedOver, moved
 }
 
 // before orders what one submitter has in several lanes.

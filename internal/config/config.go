@@ -23,6 +23,7 @@ type Config struct {
 	Headers      map[string]string // identity.headers: templates by header name
 	Mutations    map[string]Mutation
 	Worker       Worker
+	Breaker      Breaker
 	Retention    Retention
 	Limits       Limits
 	Log          Log
@@ -50,6 +51,9 @@ type Tenant struct {
 	// Mutations are the tenant's additions to and changes of the allowlist,
 	// each complete: see Config.Allowlist.
 	Mutations map[string]Mutation
+	// PerTenant is how many of its operations may run at a time, on all nodes;
+	// 0 is no bound.
+	PerTenant int
 }
 
 // Mutation is an entry of the allowlist.
@@ -60,14 +64,27 @@ type Mutation struct {
 	Roles       []string // any one of them; none: everyone
 	StartWithin time.Duration
 	MaxPriority int
+	// AbortOnCancel cuts a running attempt off when its cancellation is
+	// requested.
+	AbortOnCancel         bool
+	RequireIdempotencyKey bool
+	// Concurrency is how many may run of one tenant, on all nodes; 0 is no bound.
+	Concurrency int
 }
 
 // Worker is how attempts are made.
 type Worker struct {
 	Concurrency  int
+	PerTenant    int // of a tenant that says nothing else, on all nodes; 0 is no bound
 	PollInterval time.Duration
 	StaleAfter   time.Duration
 	DrainTimeout time.Duration
+}
+
+// Breaker is when an upstream that fails is left alone for a while.
+type Breaker struct {
+	Failures int // in a row; 0 never opens it
+	OpenFor  time.Duration
 }
 
 // Retention is how long ended operations are kept, counted from their end.
@@ -99,6 +116,15 @@ func (c *Config) Allowlist(tenant string) map[string]Mutation {
 	allowed := maps.Clone(c.Mutations)
 	maps.Copy(allowed, c.Tenants[tenant].Mutations)
 	return allowed
+}
+
+// PerTenant returns how many operations of a tenant may run at a time, on all
+// nodes; 0 is no bound. Without tenancy the tenant is "".
+func (c *Config) PerTenant(tenant string) int {
+	if own, ok := c.Tenants[tenant]; ok {
+		return own.PerTenant
+	}
+	return c.Worker.PerTenant
 }
 
 // Policy returns who may call, for auth.NewVerifier.

@@ -12,12 +12,12 @@ type keySet struct{ now, later []string }
 // keys is every key of gateway.yaml. Sections whose keys are names of the
 // file's own (tenants, mutations, headers) are not in it.
 var keys = struct {
-	top, auth, issuer, claims, authority, tenant, upstream, identity, mutation, worker, retention, limits, log keySet
+	top, auth, issuer, claims, authority, tenant, upstream, identity, mutation, worker, retention, limits, log, breaker keySet
 }{
 	top: keySet{
 		now: []string{"listen", "store", "store_migrate", "auth", "authority", "upstream", "tenants", "identity",
-			"mutations", "worker", "retention", "limits", "log"},
-		later: []string{"store_keys", "breaker", "introspection", "cors", "console", "debug"},
+			"mutations", "worker", "breaker", "retention", "limits", "log"},
+		later: []string{"store_keys", "introspection", "cors", "console", "debug"},
 	},
 	auth: keySet{now: []string{"jwt", "anonymous"}},
 	issuer: keySet{
@@ -29,20 +29,16 @@ var keys = struct {
 		now:   []string{"max_age", "tenant_admin_roles", "admin_roles"},
 		later: []string{"honor_token_expiry", "revoked_subjects_file"},
 	},
-	tenant: keySet{now: []string{"upstream", "mutations"}, later: []string{"per_tenant"}},
+	tenant: keySet{now: []string{"upstream", "mutations", "per_tenant"}},
 	upstream: keySet{
 		now:   []string{"url", "schema", "timeout", "idle_timeout", "headers"},
 		later: []string{"subscriptions"},
 	},
 	identity: keySet{now: []string{"headers"}, later: []string{"jwt"}},
-	mutation: keySet{
-		now:   []string{"idempotent", "max_attempts", "timeout", "roles", "start_within", "max_priority"},
-		later: []string{"abort_on_cancel", "require_idempotency_key", "concurrency"},
-	},
-	worker: keySet{
-		now:   []string{"concurrency", "poll_interval", "stale_after", "drain_timeout"},
-		later: []string{"per_tenant"},
-	},
+	mutation: keySet{now: []string{"idempotent", "max_attempts", "timeout", "roles", "start_within", "max_priority",
+		"abort_on_cancel", "require_idempotency_key", "concurrency"}},
+	worker:    keySet{now: []string{"concurrency", "per_tenant", "poll_interval", "stale_after", "drain_timeout"}},
+	breaker:   keySet{now: []string{"failures", "open_for"}},
 	retention: keySet{now: []string{"result", "operation"}},
 	limits: keySet{
 		now: []string{"body", "variables", "result"},

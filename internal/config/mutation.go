@@ -1,6 +1,7 @@
 package config
 
 import (
+	"math"
 	"regexp"
 	"time"
 )
@@ -41,6 +42,10 @@ func readMutation(s section, usual Mutation) Mutation {
 		Roles:       s.texts("roles", usual.Roles),
 		StartWithin: s.duration("start_within", usual.StartWithin, some),
 		MaxPriority: s.integer("max_priority", usual.MaxPriority, 0, 9),
+
+		AbortOnCancel:         s.boolean("abort_on_cancel", usual.AbortOnCancel),
+		RequireIdempotencyKey: s.boolean("require_idempotency_key", usual.RequireIdempotencyKey),
+		Concurrency:           s.integer("concurrency", usual.Concurrency, 0, math.MaxInt32),
 	}
 }
 

@@ -22,15 +22,18 @@ func (r *reader) config(root entry) *Config {
 		StoreMigrate: top.boolean("store_migrate", true),
 		Authority:    readAuthority(top.section("authority", keys.authority)),
 		Mutations:    r.mutations(top.named("mutations"), nil),
+		Breaker:      readBreaker(top.section("breaker", keys.breaker)),
 		Retention:    readRetention(top.section("retention", keys.retention)),
 		Limits:       readLimits(top.section("limits", keys.limits)),
 		Log:          readLog(top.section("log", keys.log)),
 	}
-	c.Upstream, c.Tenants = r.upstreams(top, c.Mutations)
+	worker := top.section("worker", keys.worker)
+	c.Worker.PerTenant = worker.integer("per_tenant", 64, 0, math.MaxInt32)
+	c.Upstream, c.Tenants = r.upstreams(top, c.Mutations, c.Worker.PerTenant)
 	_, tenancy := top.values["tenants"]
 	c.Issuers, c.Anonymous = r.auth(top, tenancy)
 	c.Headers = r.identityHeaders(top, c.ExtraClaims())
-	c.Worker = readWorker(top.section("worker", keys.worker), c.LongestTimeout())
+	c.Worker = readWorker(worker, c.Worker.PerTenant, c.LongestTimeout())
 	r.requireMutations(top, c.Tenants)
 	return c
 }
@@ -71,12 +74,20 @@ func readAuthority(s section) Authority {
 	}
 }
 
-func readWorker(s section, longest time.Duration) Worker {
+func readWorker(s section, perTenant int, longest time.Duration) Worker {
 	return Worker{
 		Concurrency:  s.integer("concurrency", 256, 1, math.MaxInt32),
+		PerTenant:    perTenant,
 		PollInterval: s.duration("poll_interval", time.Second, 10*time.Millisecond),
 		StaleAfter:   s.duration("stale_after", time.Minute, time.Second),
 		DrainTimeout: s.duration("drain_timeout", longest, some),
+	}
+}
+
+func readBreaker(s section) Breaker {
+	return Breaker{
+		Failures: s.integer("failures", 10, 0, math.MaxInt32),
+		OpenFor:  s.duration("open_for", 30*time.Second, some),
 	}
 }
 

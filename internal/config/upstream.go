@@ -1,6 +1,7 @@
 package config
 
 import (
+	"math"
 	"net/http"
 	"strings"
 	"time"
@@ -10,7 +11,7 @@ import (
 )
 
 // upstreams reads the single upstream or the tenants: exactly one of the two.
-func (r *reader) upstreams(top section, global map[string]Mutation) (*Upstream, map[string]Tenant) {
+func (r *reader) upstreams(top section, global map[string]Mutation, perTenant int) (*Upstream, map[string]Tenant) {
 	single, hasSingle := top.values["upstream"]
 	many, hasMany := top.values["tenants"]
 	switch {
@@ -24,10 +25,10 @@ func (r *reader) upstreams(top section, global map[string]Mutation) (*Upstream, 
 		u := r.upstream(top, "upstream", "")
 		upstream = &u
 	}
-	return upstream, r.tenants(top, global)
+	return upstream, r.tenants(top, global, perTenant)
 }
 
-func (r *reader) tenants(top section, global map[string]Mutation) map[string]Tenant {
+func (r *reader) tenants(top section, global map[string]Mutation, perTenant int) map[string]Tenant {
 	list := top.named("tenants")
 	if at, ok := top.values["tenants"]; ok && empty(at) {
 		r.mistake(at, "names no tenant")
@@ -45,6 +46,7 @@ func (r *reader) tenants(top section, global map[string]Mutation) map[string]Ten
 		tenants[e.name] = Tenant{
 			Upstream:  r.upstream(s, "upstream", e.name),
 			Mutations: r.mutations(s.named("mutations"), global),
+			PerTenant: s.integer("per_tenant", perTenant, 0, math.MaxInt32),
 		}
 	}
 	return tenants

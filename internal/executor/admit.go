@@ -122,6 +122,9 @@ func (t *Tenant) admit(ctx context.Context, caller auth.SecurityContext, p prepa
 	if err != nil {
 		return asyncop.Submission{}, err
 	}
+	if policy.RequireKey && p.key == "" {
+		return asyncop.Submission{}, keyRequired(mutations)
+	}
 	priority, err := policy.priority(p.Priority)
 	if err != nil {
 		return asyncop.Submission{}, err
@@ -132,7 +135,7 @@ func (t *Tenant) admit(ctx context.Context, caller auth.SecurityContext, p prepa
 	return asyncop.Submission{
 		ID:     uuid.Must(uuid.NewV7()),
 		Tenant: caller.Tenant, Issuer: caller.Issuer, Subject: caller.Subject, Authority: caller.Encode(),
-		Mutations: mutations, OperationName: p.operationName,
+		Mutations: mutations, Lane: asyncop.Room{Mutations: t.bounds}.Lane(mutations), OperationName: p.operationName,
 		Document: p.Document, Variables: p.Variables, Label: p.label,
 		Idempotent: policy.Idempotent, IdempotencyKey: p.key, Fingerprint: p.fingerprint,
 		Priority: priority, MaxAttempts: policy.MaxAttempts,

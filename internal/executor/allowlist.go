@@ -16,6 +16,11 @@ type Policy struct {
 	StartWithin time.Duration // from the later of creation and notBefore
 	MaxPriority int
 	Roles       []string // any of them; none needed where empty
+	// AbortOnCancel cuts a running attempt off when its cancellation is
+	// requested.
+	AbortOnCancel bool
+	RequireKey    bool // an idempotency key
+	Concurrency   int  // running at a time in one tenant, on all nodes; 0: no bound
 }
 
 // Allowlist holds the mutations that may be submitted, by root field name.
@@ -31,8 +36,24 @@ func (p Policy) permits(caller auth.SecurityContext) bool {
 	return len(p.Roles) == 0 || caller.HasAnyRole(p.Roles)
 }
 
-// strictest is the policy of a document with these root fields: idempotent
-// only if all are, and the least of each limit. Each field's roles are needed.
+// bounds are the mutations whose concurrency is bounded, nil where there are
+// none.
+func (a Allowlist) bounds() map[string]int {
+	var bounds map[string]int
+	for name, policy := range a {
+		if policy.Concurrency > 0 {
+			if bounds == nil {
+				bounds = map[string]int{}
+			}
+			bounds[name] = policy.Concurrency
+		}
+	}
+	return bounds
+}
+
+// strictest is the policy of a document with these root fields: idempotent, and
+// cut off by a cancellation, only if all are; a key if any requires one; and the
+// least of each limit. Each field's roles are needed.
 // Errors: a RefusalError with MUTATION_NOT_ALLOWED.
 func (a Allowlist) strictest(mutations []string, caller auth.SecurityContext) (Policy, error) {
 	if len(mutations) == 0 {
@@ -49,6 +70,8 @@ func (a Allowlist) strictest(mutations []string, caller auth.SecurityContext) (P
 			continue
 		}
 		strict.Idempotent = strict.Idempotent && policy.Idempotent
+		strict.AbortOnCancel = strict.AbortOnCancel && policy.AbortOnCancel
+		strict.RequireKey = strict.RequireKey || policy.RequireKey
 		strict.MaxAttempts = min(strict.MaxAttempts, policy.MaxAttempts)
 		strict.Timeout = min(strict.Timeout, policy.Timeout)
 		strict.StartWithin = min(strict.StartWithin, policy.StartWithin)

@@ -38,8 +38,9 @@ type Worker struct {
 }
 
 // Attempt makes one attempt for a claim. It never fails: whatever happens is
-// in what it answers.
-func (w Worker) Attempt(ctx context.Context, claim asyncop.Claim) (done Attempted) {
+// in what it answers. Where the mutation's policy says so, the end of
+// cancellation, which is not that of ctx, cuts it off.
+func (w Worker) Attempt(ctx, cancellation context.Context, claim asyncop.Claim) (done Attempted) {
 	defer func() {
 		if fault := recover(); fault != nil { // gqlgen recovers resolvers alone
 			w.Log.ErrorContext(ctx, "attempt panicked", "operation", claim.Operation, "stack", string(debug.Stack()))
@@ -51,7 +52,8 @@ func (w Worker) Attempt(ctx context.Context, claim asyncop.Claim) (done Attempte
 	if err != nil {
 		return notDone(asyncop.CodeForbidden, asyncop.NotExecuted, "The stored identity cannot be read by this version of the gateway.")
 	}
-	if w.MaxAge > 0 && time.Since(op.CreatedAt) > w.MaxAge {
+	// Both instants are the database's: this machine's clock may be another.
+	if w.MaxAge > 0 && op.StartedAt.Sub(op.CreatedAt) > w.MaxAge {
 		return notDone(asyncop.CodeCredentialExpired, asyncop.NotExecuted, "The submission's authority is older than this gateway accepts. Submit it again.")
 	}
 	tenant, err := w.Tenants.Tenant(ctx, op.Tenant)
@@ -61,11 +63,14 @@ func (w Worker) Attempt(ctx context.Context, claim asyncop.Claim) (done Attempte
 	case err != nil:
 		return notDone(asyncop.CodeUpstreamUnavailable, asyncop.NotExecuted, "The tenant's upstream is not available.")
 	}
-	return tenant.attempt(auth.NewContext(ctx, caller), caller, op)
+	return tenant.attempt(auth.NewContext(ctx, caller), cancellation, caller, op)
 }
 
+// errCancelled is why an attempt was cut off by its submitter.
+var errCancelled = errors.New("cancellation requested")
+
 // attempt checks the document and the allowlist as they are now, and executes.
-func (t *Tenant) attempt(ctx context.Context, caller auth.SecurityContext, op asyncop.Operation) Attempted {
+func (t *Tenant) attempt(ctx, cancellation context.Context, caller auth.SecurityContext, op asyncop.Operation) Attempted {
 	x := &exchange{upstream: t.upstream, variables: op.Variables}
 	ctx = withExchange(graphql.StartOperationTrace(ctx), x)
 	oc, err := t.parse(ctx, op.Document, op.OperationName, op.Variables)
@@ -77,6 +82,21 @@ func (t *Tenant) attempt(ctx context.Context, caller auth.SecurityContext, op as
 		return notDone(asyncop.CodeMutationNotAllowed, asyncop.NotExecuted, "The mutation is no longer allowed for its submitter.")
 	}
 	x.attempt = &attempt{id: op.ID, number: op.Attempts, timeout: policy.Timeout}
+	ctx, cut := context.WithCancelCause(ctx)
+	defer cut(nil)
+	if policy.AbortOnCancel {
+		defer context.AfterFunc(cancellation, func() { cut(errCancelled) })()
+	}
+	done := t.dispatch(ctx, oc, x)
+	if errors.Is(context.Cause(ctx), errCancelled) && ofUpstream(done.Failure) {
+		return notDone(asyncop.CodeCancelled, done.Failure.Execution, asyncop.MessageCancelled)
+	}
+	return done
+}
+
+// dispatch hands the operation to the tenant's executor, and says what came of
+// it.
+func (t *Tenant) dispatch(ctx context.Context, oc *graphql.OperationContext, x *exchange) Attempted {
 	handler, ctx := t.executor.DispatchOperation(ctx, oc)
 	response := handler(ctx)
 	switch {

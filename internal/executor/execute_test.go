@@ -21,7 +21,7 @@ func (f lookup) Tenant(_ context.Context, name string) (*executor.Tenant, error)
 func paymentClaim(edits ...func(*asyncop.Claim)) asyncop.Claim {
 	claim := asyncop.Claim{Authority: ada.Encode(), Operation: asyncop.Operation{
 		ID: uuid.Must(uuid.NewV7()), Tenant: "acme", Document: `mutation { pay(amount: 1) { thing { id } } }`,
-		Attempts: 1, CreatedAt: time.Now(),
+		Attempts: 1, CreatedAt: time.Now(), StartedAt: new(time.Now()),
 	}}
 	for _, edit := range edits {
 		edit(&claim)
@@ -63,7 +63,7 @@ func TestAnAttemptChecksAgainBeforeItCallsTheUpstream(t *testing.T) {
 					return nil, executor.ErrTenantUnknown
 				}
 			})}
-			done := worker.Attempt(t.Context(), paymentClaim(c.edit))
+			done := worker.Attempt(t.Context(), t.Context(), paymentClaim(c.edit))
 			if c.code == "" {
 				if done.Failure != nil || len(heard) != 1 {
 					t.Errorf("%+v, and the upstream was called %d times", done.Failure, len(heard))

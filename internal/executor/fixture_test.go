@@ -162,7 +162,7 @@ func (r *rig) steal(t *testing.T) {
 // attempter is a worker that does as it is told.
 type attempter func(ctx context.Context, claim asyncop.Claim) executor.Attempted
 
-func (f attempter) Attempt(ctx context.Context, claim asyncop.Claim) executor.Attempted {
+func (f attempter) Attempt(ctx, _ context.Context, claim asyncop.Claim) executor.Attempted {
 	return f(ctx, claim)
 }
 

@@ -58,7 +58,11 @@ func (p *Pool) heartbeats(ctx context.Context, registered chan<- struct{}) {
 
 // heartbeat proves that this node lives, and with it all its claims.
 func (p *Pool) heartbeat(ctx context.Context) error {
-	held := p.held()
+	return p.beat(ctx, p.held())
+}
+
+// beat sends a heartbeat and learns what became of some claims.
+func (p *Pool) beat(ctx context.Context, held []*running) error {
 	refs := make([]asyncop.ClaimRef, len(held))
 	for i, r := range held {
 		refs[i] = r.claim.Ref()
@@ -70,11 +74,47 @@ func (p *Pool) heartbeat(ctx context.Context) error {
 		return err
 	}
 	for i, pulse := range pulses {
-		if pulse == asyncop.PulseLost {
+		switch pulse {
+		case asyncop.PulseLost:
 			p.lose(ctx, held[i])
+		case asyncop.PulseCancel:
+			held[i].requested()
 		}
 	}
 	return nil
+}
+
+// cancellations asks about running operations that have changed, until ctx
+// ends. A heartbeat that comes later tells what this one could not.
+func (p *Pool) cancellations(ctx context.Context) {
+	for {
+		select {
+		case <-p.doubts:
+		case <-ctx.Done():
+			return
+		}
+		doubted := p.doubted()
+		if len(doubted) == 0 {
+			continue
+		}
+		if err := p.beat(ctx, doubted); err != nil && ctx.Err() == nil {
+			p.options.Log.WarnContext(ctx, "ask for cancellations", "error", err)
+		}
+	}
+}
+
+// doubted is the attempts whose operations have changed since it was asked.
+func (p *Pool) doubted() []*running {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var doubted []*running
+	for _, r := range p.running {
+		if r.doubted && !r.ended {
+			doubted = append(doubted, r)
+		}
+		r.doubted = false
+	}
+	return doubted
 }
 
 // held is the attempts under way.

@@ -22,9 +22,10 @@ type Queue interface {
 	Recover(ctx context.Context, staleAfter time.Duration) ([]uuid.UUID, error)
 }
 
-// Attempter makes the attempt that a claim is for.
+// Attempter makes the attempt that a claim is for. The end of cancellation says
+// that its cancellation was requested.
 type Attempter interface {
-	Attempt(ctx context.Context, claim asyncop.Claim) Attempted
+	Attempt(ctx, cancellation context.Context, claim asyncop.Claim) Attempted
 }
 
 // PoolOptions configure a pool.
@@ -44,19 +45,24 @@ type Pool struct {
 	options PoolOptions
 	worker  Attempter
 	due     chan struct{} // holds one: claim
+	doubts  chan struct{} // holds one: a running operation has changed
 	queue   Queue         // set by Run
 	settle  *settler      // set by Run
 
 	mu      sync.Mutex
 	running map[uuid.UUID]*running // guarded by mu, by claim token
+	latest  map[uuid.UUID]*running // guarded by mu, by operation
 }
 
 // running is an attempt under way.
 type running struct {
 	claim  asyncop.Claim
 	cancel context.CancelCauseFunc
-	lost   bool // guarded by Pool.mu
-	ended  bool // guarded by Pool.mu: the settler has, or gets, what came of it
+	// requested tells the attempt that its cancellation was requested.
+	requested context.CancelFunc
+	doubted   bool // guarded by Pool.mu: it changed, perhaps by a cancellation
+	lost      bool // guarded by Pool.mu
+	ended     bool // guarded by Pool.mu: the settler has, or gets, what came of it
 }
 
 // NewPool makes a pool. Nothing is claimed before Run.
@@ -64,15 +70,27 @@ func NewPool(worker Attempter, options PoolOptions) *Pool {
 	return &Pool{
 		options: options, worker: worker,
 		due:     make(chan struct{}, 1),
+		doubts:  make(chan struct{}, 1),
 		running: map[uuid.UUID]*running{},
+		latest:  map[uuid.UUID]*running{},
 	}
 }
 
 // Due makes the pool claim.
 func (p *Pool) Due() { signal(p.due) }
 
-// Changed is for those who wait; the pool ignores it.
-func (p *Pool) Changed(...uuid.UUID) {}
+// Changed makes the pool ask what became of the operations that it runs:
+// someone may want to cancel them.
+func (p *Pool) Changed(ids ...uuid.UUID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, id := range ids {
+		if r := p.latest[id]; r != nil && !r.ended {
+			r.doubted = true
+			signal(p.doubts)
+		}
+	}
+}
 
 // Missed makes the pool claim: a submission may have been missed.
 func (p *Pool) Missed() { signal(p.due) }
@@ -96,6 +114,7 @@ func (p *Pool) Run(ctx context.Context, queue Queue) error {
 	var attempts, background sync.WaitGroup
 	registered := make(chan struct{})
 	background.Go(func() { p.heartbeats(beating, registered) })
+	background.Go(func() { p.cancellations(beating) })
 	background.Go(func() { p.settle.run(beating) })
 	background.Go(func() { p.drain(ctx, beating, abandon, stopBeating) })
 
@@ -224,11 +243,13 @@ func (p *Pool) claim(ctx, working context.Context, limit int, look bool) asyncop
 func (p *Pool) attempt(working context.Context, claim asyncop.Claim) {
 	ctx, cancel := context.WithCancelCause(working)
 	defer cancel(nil)
-	r := &running{claim: claim, cancel: cancel}
+	cancellation, requested := context.WithCancel(context.WithoutCancel(ctx))
+	defer requested()
+	r := &running{claim: claim, cancel: cancel, requested: requested}
 	p.mu.Lock()
-	p.running[claim.Token] = r
+	p.running[claim.Token], p.latest[claim.Operation.ID] = r, r
 	p.mu.Unlock()
-	done := p.worker.Attempt(ctx, claim)
+	done := p.worker.Attempt(ctx, cancellation, claim)
 	if !p.end(r) {
 		p.settle.settle(claim, done)
 	} else {
@@ -236,6 +257,9 @@ func (p *Pool) attempt(working context.Context, claim asyncop.Claim) {
 	}
 	p.mu.Lock()
 	delete(p.running, claim.Token)
+	if p.latest[claim.Operation.ID] == r {
+		delete(p.latest, claim.Operation.ID)
+	}
 	p.mu.Unlock()
 }
 

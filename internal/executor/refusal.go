@@ -30,6 +30,7 @@ const (
 	codeParse        = "GRAPHQL_PARSE_FAILED"
 	codeValidation   = "GRAPHQL_VALIDATION_FAILED"
 	codeNotAllowed   = "MUTATION_NOT_ALLOWED"
+	codeKeyRequired  = "IDEMPOTENCY_KEY_REQUIRED"
 )
 
 func badInput(format string, args ...any) error {
@@ -45,6 +46,12 @@ func invalid(format string, args ...any) error {
 func notAllowed(mutation string) error {
 	return &RefusalError{Code: codeNotAllowed, Message: fmt.Sprintf(
 		"%s may not be submitted asynchronously: it is not on the allowlist, or you lack its role. See asyncMutations.", mutation)}
+}
+
+func keyRequired(mutations []string) error {
+	return &RefusalError{Code: codeKeyRequired, Message: fmt.Sprintf(
+		"%s may only be submitted with an idempotencyKey: make one up for each piece of work, and send it again with each repetition",
+		strings.Join(mutations, ", "))}
 }
 
 // documentRefusal tells what is wrong with a stored document. Its positions

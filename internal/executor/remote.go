@@ -35,6 +35,9 @@ type RemoteOptions struct {
 	Identity *auth.Headers
 	// MaxAnswer cuts an answer off, in bytes after decompression; 0 never does.
 	MaxAnswer int64
+	// Tenant and Breaker are for the breaker of this upstream.
+	Tenant  string
+	Breaker BreakerOptions
 }
 
 // Remote is a GraphQL server over HTTP, as a graphql.ExecutableSchema. Each
@@ -43,6 +46,7 @@ type Remote struct {
 	options   RemoteOptions
 	url       *url.URL
 	transport *http.Transport
+	breaker   *breaker
 	schema    *ast.Schema
 }
 
@@ -53,7 +57,7 @@ func NewRemote(options RemoteOptions) (*Remote, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parse upstream url: %w", err)
 	}
-	return &Remote{options: options, url: address, transport: &http.Transport{
+	return &Remote{options: options, url: address, breaker: newBreaker(options.Tenant, options.Breaker), transport: &http.Transport{
 		Proxy:               nil, // not from the environment
 		DialContext:         countedDial(&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}),
 		TLSHandshakeTimeout: 10 * time.Second,
@@ -92,9 +96,16 @@ func (r *Remote) forward(ctx context.Context, oc *graphql.OperationContext, x *e
 	if x.attempt != nil {
 		timeout = x.attempt.timeout
 	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+	passage, ok := r.breaker.begin()
+	if !ok {
+		return failed(asyncop.CodeUpstreamUnavailable, asyncop.NotExecuted,
+			"The upstream has failed again and again, and is not asked for a while.")
+	}
+	timed, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	return r.post(ctx, requestBody(oc, x.variables), header)
+	done := r.post(timed, requestBody(oc, x.variables), header)
+	passage.end(ctx, done.failure)
+	return done
 }
 
 // header is what every forward says: who calls, and of which operation this

@@ -29,7 +29,7 @@ func (d directory) Tenant(context.Context, string) (*executor.Tenant, error) { r
 // attempt makes one attempt of a payment.
 func attempt(ctx context.Context, tenant *executor.Tenant) executor.Attempted {
 	worker := executor.Worker{Tenants: directory{tenant}, Log: quiet}
-	return worker.Attempt(ctx, asyncop.Claim{Authority: ada.Encode(), Operation: asyncop.Operation{
+	return worker.Attempt(ctx, context.Background(), asyncop.Claim{Authority: ada.Encode(), Operation: asyncop.Operation{
 		ID: uuid.Must(uuid.NewV7()), Document: `mutation { pay(amount: 1) { thing { id } } }`,
 		Attempts: 1, CreatedAt: time.Now(),
 	}})
@@ -310,7 +310,7 @@ func TestEveryAttemptNamesItsOperation(t *testing.T) {
 	url, heard := scripted(t, `{"data":{"pay":null}}`)
 	tenant := newShop(t, executor.RemoteOptions{URL: url})
 	id := uuid.Must(uuid.NewV7())
-	executor.Worker{Tenants: directory{tenant}, Log: quiet}.Attempt(t.Context(), asyncop.Claim{Authority: ada.Encode(), Operation: asyncop.Operation{
+	executor.Worker{Tenants: directory{tenant}, Log: quiet}.Attempt(t.Context(), t.Context(), asyncop.Claim{Authority: ada.Encode(), Operation: asyncop.Operation{
 		ID: id, Document: `mutation { pay(amount: 1) { thing { id } } }`, Attempts: 3, CreatedAt: time.Now(),
 	}})
 	header := hear(t, heard).Header

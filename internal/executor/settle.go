@@ -46,6 +46,8 @@ func (s *settler) settle(claim asyncop.Claim, done Attempted) {
 	switch failure := done.Failure; {
 	case failure == nil:
 		next.finished = &asyncop.Finished{Claim: claim.Ref(), Outcome: asyncop.Succeed(done.Envelope)}
+	case failure.Code == asyncop.CodeCancelled:
+		next.finished = &asyncop.Finished{Claim: claim.Ref(), Outcome: asyncop.Cancel(failure.Execution)}
 	case failure.Code == asyncop.CodeUpstreamUnavailable:
 		next.retried = &asyncop.Retried{
 			Claim: claim.Ref(), Failure: *failure, Uncounted: true,
@@ -247,7 +249,8 @@ func (t settlement) failure() *asyncop.Failure {
 // level is a warning where the operator, and not the submitter, may have
 // something to mend.
 func (t settlement) level() slog.Level {
-	if failure := t.failure(); failure != nil && failure.Code != asyncop.CodeExecutionFailed {
+	failure := t.failure()
+	if failure != nil && failure.Code != asyncop.CodeExecutionFailed && failure.Code != asyncop.CodeCancelled {
 		return slog.LevelWarn
 	}
 	return slog.LevelInfo

@@ -39,6 +39,7 @@ type Tenant struct {
 	*engine
 	upstream  graphql.ExecutableSchema
 	allowlist Allowlist
+	bounds    map[string]int // the allowlist's
 }
 
 // The bounds of a tenant's document cache, and of a document.
@@ -55,7 +56,7 @@ func NewTenant(surface Surface, upstream graphql.ExecutableSchema, allowlist All
 	if err != nil {
 		return nil, err
 	}
-	return &Tenant{engine: shared, upstream: upstream, allowlist: allowlist}, nil
+	return &Tenant{engine: shared, upstream: upstream, allowlist: allowlist, bounds: allowlist.bounds()}, nil
 }
 
 // Allowlist is what may be submitted to this tenant.

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"asyncgate/internal/asyncop"
 	"asyncgate/internal/auth"
 	"asyncgate/internal/executor/schema"
 )
@@ -19,6 +20,7 @@ type TenantOptions struct {
 	Remote    RemoteOptions
 	Schema    *SchemaText // the upstream's, from a file; nil: it is asked
 	Allowlist Allowlist
+	PerTenant int // operations that may run at a time, on all nodes; 0: no bound
 }
 
 // Engines holds what tenants share: see NewTenants. One serves a process, so
@@ -40,6 +42,7 @@ type Tenants struct {
 // entry is one configured tenant, loaded or not.
 type entry struct {
 	options TenantOptions
+	bounds  map[string]int // the allowlist's
 	remote  *Remote
 	loaded  atomic.Pointer[Tenant]
 	// stale: loaded is what was known before a reload, and the upstream is to
@@ -73,11 +76,12 @@ func NewTenants(engines Engines, all []TenantOptions, log *slog.Logger) (*Tenant
 }
 
 func newEntry(engines Engines, options TenantOptions) (*entry, error) {
+	options.Remote.Tenant = options.Name
 	remote, err := NewRemote(options.Remote)
 	if err != nil {
 		return nil, err
 	}
-	e := &entry{options: options, remote: remote}
+	e := &entry{options: options, bounds: options.Allowlist.bounds(), remote: remote}
 	if options.Schema == nil {
 		return e, nil
 	}
@@ -90,7 +94,7 @@ func newEntry(engines Engines, options TenantOptions) (*entry, error) {
 }
 
 func (e *entry) serve(shared *engine) {
-	e.loaded.Store(&Tenant{engine: shared, upstream: e.remote, allowlist: e.options.Allowlist})
+	e.loaded.Store(&Tenant{engine: shared, upstream: e.remote, allowlist: e.options.Allowlist, bounds: e.bounds})
 }
 
 // warn tells of names on the allowlist that can never be submitted.
@@ -102,11 +106,16 @@ func (e *entry) warn(ctx context.Context, log *slog.Logger) {
 }
 
 // Inherit lets tenants whose upstream has not been asked yet serve with the
-// schema that before knew for them, until they know better.
+// schema that before knew for them, until they know better. An upstream that
+// was left alone is left alone.
 func (t *Tenants) Inherit(before *Tenants) {
 	for name, e := range t.entries {
 		old, ok := before.entries[name]
-		if !ok || e.loaded.Load() != nil || old.options.Schema != nil || old.options.Remote.URL != e.options.Remote.URL {
+		if !ok || old.options.Remote.URL != e.options.Remote.URL {
+			continue
+		}
+		e.remote.breaker.adopt(old.remote.breaker)
+		if e.loaded.Load() != nil || old.options.Schema != nil {
 			continue
 		}
 		if known := old.loaded.Load(); known != nil {
@@ -130,6 +139,19 @@ func (t *Tenants) Tenant(ctx context.Context, name string) (*Tenant, error) {
 		return tenant, nil
 	}
 	return nil, fmt.Errorf("%w: the upstream's schema is not known yet", ErrUnavailable)
+}
+
+// Room answers what may run of a tenant: a pool asks before it claims. It loads
+// nothing; of a tenant that is not known it bounds nothing, since its operations
+// fail at once.
+func (t *Tenants) Room(name string) asyncop.Room {
+	if e, ok := t.entries[name]; ok {
+		return e.remote.breaker.bound(asyncop.Room{Running: e.options.PerTenant, Mutations: e.bounds})
+	}
+	if t.wildcard != nil {
+		return t.wildcard.roomOf(name)
+	}
+	return asyncop.Room{}
 }
 
 // The time between two tries to learn an upstream's schema.

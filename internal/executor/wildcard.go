@@ -12,6 +12,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/sync/singleflight"
 
+	"asyncgate/internal/asyncop"
 	"asyncgate/internal/auth"
 )
 
@@ -34,6 +35,7 @@ type failedLoad struct {
 type wildcard struct {
 	engines Engines
 	options TenantOptions
+	bounds  map[string]int // the allowlist's
 	log     *slog.Logger
 	loaded  *lru.Cache[string, *Tenant]
 	failed  *lru.Cache[string, failedLoad]
@@ -49,7 +51,7 @@ type wildcard struct {
 }
 
 func newWildcard(engines Engines, options TenantOptions, log *slog.Logger) *wildcard {
-	w := &wildcard{engines: engines, options: options, log: log, room: make(chan struct{}, loadsAtOnce)}
+	w := &wildcard{engines: engines, options: options, bounds: options.Allowlist.bounds(), log: log, room: make(chan struct{}, loadsAtOnce)}
 	w.ctx, w.end = context.WithCancel(context.Background())
 	var err, again error // only for sizes that are not positive
 	w.loaded, err = lru.NewWithEvict(loadedTenants, func(_ string, evicted *Tenant) {
@@ -84,6 +86,17 @@ func (w *wildcard) tenant(ctx context.Context, name string) (*Tenant, error) {
 	case <-ctx.Done():
 		return nil, ErrUnavailable
 	}
+}
+
+// roomOf answers what may run of a tenant, whether it is loaded or not.
+func (w *wildcard) roomOf(name string) asyncop.Room {
+	room := asyncop.Room{Running: w.options.PerTenant, Mutations: w.bounds}
+	if tenant, ok := w.loaded.Peek(name); ok {
+		if remote, ok := tenant.upstream.(*Remote); ok {
+			return remote.breaker.bound(room)
+		}
+	}
+	return room
 }
 
 // begin notes a load, unless loads are over.
@@ -126,12 +139,13 @@ func (w *wildcard) load(name string) (*Tenant, error) {
 
 func (w *wildcard) make(name string) (*Tenant, error) {
 	options := w.options.Remote
+	options.Tenant = name
 	options.URL = strings.ReplaceAll(options.URL, "{tenant}", name)
 	remote, err := NewRemote(options)
 	if err != nil {
 		return nil, err
 	}
-	tenant := &Tenant{upstream: remote, allowlist: w.options.Allowlist}
+	tenant := &Tenant{upstream: remote, allowlist: w.options.Allowlist, bounds: w.bounds}
 	if w.options.Schema != nil {
 		tenant.engine, err = w.engines.of(*w.options.Schema)
 	} else {

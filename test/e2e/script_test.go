@@ -197,7 +197,9 @@ func first(once, then act) act {
 	}
 }
 
-// tagged is an input that calls a field of the script.
-func tagged(field, tag string) string {
-	return input(fmt.Sprintf(`mutation ($tag: String!) { %s(tag: $tag) }`, field), "variables", object("tag", quote(tag)))
+// tagged is an input that calls a field of the script. members are names and
+// JSON texts, in turns.
+func tagged(field, tag string, members ...string) string {
+	document := fmt.Sprintf(`mutation ($tag: String!) { %s(tag: $tag) }`, field)
+	return input(document, append([]string{"variables", object("tag", quote(tag))}, members...)...)
 }

@@ -23,6 +23,7 @@ var fairRules = map[string]rule{
 	"ATenantThatIsClosedIsLeft":                    closedTenant,
 	"MostBoundsOneClaim":                           mostBounds,
 	"WhatEndsMakesRoomAtOnce":                      roomAtOnce,
+	"WhatEndsMakesRoomForItsMutationAtOnce":        mutationRoomAtOnce,
 	"WhatIsReleasedRetriedOrRecoveredMakesRoomToo": roomAfterAnyEnd,
 	"LeftTellsOfMore":                              leftTells,
 	"NextTellsWhenARowComesDue":                    nextTells,
@@ -47,12 +48,12 @@ func (f fixture) submitMany(t *testing.T, n int, edits ...func(*asyncop.Submissi
 	f.submitAll(t, batch...)
 }
 
-// within claims with the same room for every tenant.
+// within claims with the same room for every tenant, of what the store was told.
 func (f fixture) within(t *testing.T, limit int, room asyncop.Room) asyncop.Claimed {
 	t.Helper()
 	f.beat(t, node)
 	return f.claimed(t, asyncop.Intake{
-		Node: node, Limit: limit, Look: true, Room: func(string) asyncop.Room { return room },
+		Node: node, Limit: limit, Room: func(string) asyncop.Room { return room },
 	})
 }
 
@@ -220,6 +221,18 @@ func roomAtOnce(t *testing.T, f fixture) {
 		claims := f.within(t, 10, asyncop.Room{Running: 1}).Claims
 		expect(t, "claimed", len(claims), 1)
 		f.finish(t, claims[0], asyncop.Succeed(envelope))
+	}
+}
+
+func mutationRoomAtOnce(t *testing.T, f fixture) {
+	f.submitMany(t, 6, doing("import", "import"))
+	f.submitMany(t, 6, of(tenant, "grace"), doing("import", "import"))
+	for range 6 {
+		claims := f.within(t, 10, asyncop.Room{Mutations: map[string]int{"import": 2}}).Claims
+		expect(t, "claimed", len(claims), 2)
+		for _, claim := range claims {
+			f.finish(t, claim, asyncop.Succeed(envelope))
+		}
 	}
 }
 
