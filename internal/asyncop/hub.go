@@ -16,9 +16,16 @@ type Reader interface {
 	Revisions(ctx context.Context, ids []uuid.UUID) (map[uuid.UUID]int64, error)
 }
 
+// Prover is a Reader that can tell whether wakes arrive. It takes less than a
+// second.
+type Prover interface {
+	Proven(ctx context.Context) bool
+}
+
 // Hub wakes everyone in this process who waits for an operation: at once when
-// it is told of a change, and by one batched look-up for all of them every
-// poll interval, since wakes may be lost. It is a Waker for the store.
+// it is told of a change. Wakes may be lost, so every poll interval it asks for
+// a proof that they arrive, and without one looks everyone up in one batch. It
+// does neither while nobody waits. It is a Waker for the store.
 type Hub struct {
 	poll   atomic.Int64 // nanoseconds
 	log    *slog.Logger
@@ -36,7 +43,7 @@ type waiter struct {
 	seen int64         // guarded by Hub.mu: the revision it knows
 }
 
-// NewHub makes a hub that looks every waiter up each poll interval.
+// NewHub makes a hub with that poll interval.
 func NewHub(poll time.Duration, log *slog.Logger) *Hub {
 	h := &Hub{
 		log:     log,
@@ -61,7 +68,9 @@ func (h *Hub) Run(ctx context.Context, reader Reader) error {
 		case <-ctx.Done():
 		case <-next.C:
 			next.Reset(time.Duration(h.poll.Load()))
-			h.lookUp(ctx, reader)
+			if h.Waiting() > 0 && !proven(ctx, reader) {
+				h.lookUp(ctx, reader)
+			}
 		case <-h.missed:
 			h.lookUp(ctx, reader)
 		}
@@ -71,6 +80,11 @@ func (h *Hub) Run(ctx context.Context, reader Reader) error {
 	h.mu.Unlock()
 	h.tasks.Wait()
 	return nil
+}
+
+func proven(ctx context.Context, reader Reader) bool {
+	prover, ok := reader.(Prover)
+	return ok && prover.Proven(ctx)
 }
 
 // stream runs task where Run waits for its end. Once Run has ended it does

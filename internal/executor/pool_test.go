@@ -31,6 +31,7 @@ func TestASubmissionIsClaimedAtOnce(t *testing.T) {
 func TestThePollClaimsWhatNoWakeTold(t *testing.T) {
 	underPool(t, func(t *testing.T, r *rig) {
 		r.deaf = true
+		r.queue = &faultyQueue{Queue: r.store} // does not tell whether wakes arrive
 		r.start(t, succeeding(0))
 		op := r.submit(t)
 		r.expect(t, op.ID, asyncop.Queued, "", 0)

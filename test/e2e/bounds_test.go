@@ -15,8 +15,8 @@ import (
 type counting struct{ now, most atomic.Int32 }
 
 func (c *counting) act(w http.ResponseWriter, r *http.Request, n int) {
-	most := c.now.Add(1)
-	for seen := c.most.Load(); most > seen && !c.most.CompareAndSwap(seen, most); seen = c.most.Load() {
+	for now, most := c.now.Add(1), c.most.Load(); now > most; most = c.most.Load() {
+		c.most.CompareAndSwap(most, now)
 	}
 	<-time.After(50 * time.Millisecond)
 	c.now.Add(-1)

@@ -4,19 +4,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 )
 
 const (
-	// echoEvery is how often an idle LISTEN connection is proven to hear.
-	echoEvery = 20 * time.Second
-	// echoTimeout is how long an echo may take.
+	// echoEvery is how often the listening connection is proven to hear while
+	// nobody asks.
+	echoEvery = 15 * time.Second
+	// echoTimeout is how long an echo may take before the connection is replaced.
 	echoTimeout = 5 * time.Second
 	// leastBackoff and mostBackoff bound the time between two connections.
 	leastBackoff = 50 * time.Millisecond
 	mostBackoff  = 15 * time.Second
+	// closeListenerTimeout bounds the end of a connection whose packets vanish.
+	closeListenerTimeout = time.Second
 )
 
 // errDeaf: LISTEN was accepted, but a notification that this store sent itself
@@ -34,6 +38,7 @@ func (s *Store) listen(ctx context.Context) {
 		}
 		if proven {
 			backoff = leastBackoff
+			s.missed() // whoever relied on wakes looks now
 		}
 		if backoff == leastBackoff { // once, however long it lasts
 			s.logger.WarnContext(ctx, "listening for wakes ended, trying again until it works", "error", err)
@@ -45,6 +50,12 @@ func (s *Store) listen(ctx context.Context) {
 	}
 }
 
+// missed tells this process that wakes may have been lost.
+func (s *Store) missed() {
+	s.turns.Doubt()
+	s.waker.Missed()
+}
+
 // listenOnce listens on one connection until it breaks or falls silent, and
 // reports whether it ever heard its own echo.
 func (s *Store) listenOnce(ctx context.Context) (proven bool, err error) {
@@ -52,29 +63,33 @@ func (s *Store) listenOnce(ctx context.Context) (proven bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	defer conn.Close(context.WithoutCancel(ctx))
-	s.turns.Doubt()
-	s.waker.Missed() // what was notified before is gone
-	for {
-		if err := s.send(ctx, []string{s.tag + " " + kindEcho}); err != nil {
-			return proven, fmt.Errorf("send an echo: %w", err)
-		}
-		heard, err := s.receive(ctx, conn, echoTimeout, untilEcho)
-		if err != nil {
-			return proven, err
-		}
-		if !heard {
-			return proven, errDeaf
-		}
+	hearing, stop := context.WithCancelCause(ctx)
+	var reading sync.WaitGroup
+	reading.Go(func() { stop(s.receive(hearing, conn)) })
+	defer func() {
+		stop(nil)
+		reading.Wait()
+		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeListenerTimeout)
+		defer cancel()
+		_ = conn.Close(closing) // it may be broken
+	}()
+	s.missed() // what was notified before is gone
+	for s.echo(hearing, echoTimeout) {
 		if !proven {
-			proven = true
-			s.listening.Store(true)
 			s.logger.InfoContext(ctx, "listening for wakes")
 		}
-		if _, err := s.receive(ctx, conn, echoEvery, untilTime); err != nil {
-			return proven, err
+		proven = true
+		s.listening.Store(true)
+		select {
+		case <-time.After(echoEvery):
+		case <-s.suspect:
+		case <-hearing.Done():
 		}
 	}
+	if hearing.Err() != nil {
+		return proven, context.Cause(hearing)
+	}
+	return proven, errDeaf
 }
 
 func (s *Store) connectListener(ctx context.Context) (*pgx.Conn, error) {
@@ -82,56 +97,45 @@ func (s *Store) connectListener(ctx context.Context) (*pgx.Conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to listen: %w", err)
 	}
-	if _, err := conn.Exec(ctx, "LISTEN asyncgate"); err != nil {
-		return nil, errors.Join(fmt.Errorf("listen: %w", err), conn.Close(context.WithoutCancel(ctx)))
+	listening, cancel := context.WithTimeout(ctx, echoTimeout)
+	defer cancel()
+	if _, err := conn.Exec(listening, "LISTEN asyncgate"); err != nil {
+		return nil, errors.Join(fmt.Errorf("listen: %w", err), conn.Close(context.WithoutCancel(listening)))
 	}
 	return conn, nil
 }
 
-// When receive stops before its time is over.
-const (
-	untilEcho = true
-	untilTime = false
-)
-
-// receive tells the Waker what arrives within d, and reports whether it stopped
-// at an echo.
-func (s *Store) receive(ctx context.Context, conn *pgx.Conn, d time.Duration, stopAtEcho bool) (bool, error) {
-	timed, cancel := context.WithTimeout(ctx, d)
-	defer cancel()
+// receive tells the Waker what arrives until ctx ends or the connection does,
+// and answers why.
+func (s *Store) receive(ctx context.Context, conn *pgx.Conn) error {
 	for {
-		notification, err := conn.WaitForNotification(timed)
-		switch {
-		case err == nil:
-		case timed.Err() != nil && ctx.Err() == nil && !conn.IsClosed():
-			return false, nil
-		default:
-			return false, fmt.Errorf("wait for wakes: %w", err)
+		notification, err := conn.WaitForNotification(ctx)
+		if err != nil {
+			return fmt.Errorf("wait for wakes: %w", err)
 		}
-		if s.hear(notification.Payload) && stopAtEcho {
-			return true, nil
-		}
+		s.hear(notification.Payload)
 	}
 }
 
-// hear tells the Waker what another node says, and reports whether the payload
-// is an echo. This store's own changes are told already.
-func (s *Store) hear(payload string) (echo bool) {
+// hear tells the Waker what another node says. This store's own changes are
+// told already; its echoes prove that it hears.
+func (s *Store) hear(payload string) {
 	tag, kind, ids := parsePayload(payload)
 	if tag == s.tag {
-		return kind == kindEcho
+		if kind == kindEcho {
+			s.echoes.hear(ids)
+		}
+		return
 	}
 	switch kind {
 	case kindDue:
 		s.turns.Doubt()
 		s.waker.Due()
 	case kindMissed:
-		s.turns.Doubt()
-		s.waker.Missed()
+		s.missed()
 	case kindChanged:
 		if len(ids) > 0 {
 			s.waker.Changed(ids...)
 		}
 	}
-	return false
 }

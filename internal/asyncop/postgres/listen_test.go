@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -24,15 +25,17 @@ func TestADeafConnectionHearsNoEcho(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close(context.WithoutCancel(t.Context()))
-	if err := store.send(t.Context(), []string{store.tag + " " + kindEcho}); err != nil {
-		t.Fatal(err)
+	ctx, stop := context.WithCancel(t.Context())
+	var reading sync.WaitGroup
+	reading.Go(func() { _ = store.receive(ctx, conn) })
+	defer conn.Close(context.WithoutCancel(ctx))
+	defer reading.Wait()
+	defer stop()
+	if store.echo(ctx, 100*time.Millisecond) {
+		t.Error("heard an echo without LISTEN")
 	}
-	heard, err := store.receive(t.Context(), conn, 100*time.Millisecond, untilEcho)
-	if err != nil || heard {
-		t.Errorf("heard %v, %v", heard, err)
-	}
-	if err := conn.Ping(t.Context()); err != nil {
-		t.Errorf("the connection did not survive the wait: %v", err)
+	store.listening.Store(true)
+	if store.Proven(ctx) || store.Listening() {
+		t.Error("a deaf connection is taken for proven")
 	}
 }

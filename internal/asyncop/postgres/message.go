@@ -9,7 +9,7 @@ import (
 )
 
 // A notification's payload is words with a space between: the tag of the store
-// that sent it, a kind, and for kindChanged the ids.
+// that sent it, a kind, for kindChanged the ids, and for kindEcho one made up.
 const (
 	kindDue     = "d"
 	kindChanged = "c"
@@ -52,7 +52,7 @@ func parsePayload(payload string) (tag, kind string, ids []uuid.UUID) {
 	if len(words) < 2 {
 		return "", "", nil
 	}
-	if words[1] == kindChanged {
+	if words[1] == kindChanged || words[1] == kindEcho {
 		for _, word := range words[2:] {
 			if id, err := uuid.Parse(word); err == nil {
 				ids = append(ids, id)

@@ -54,6 +54,8 @@ type Store struct {
 	unheard   unheard
 	turns     *asyncop.Turns
 	listening atomic.Bool
+	echoes    echoes
+	suspect   chan struct{} // holds one: prove that the listening connection hears
 }
 
 var _ asyncop.Store = (*Store)(nil)
@@ -82,6 +84,8 @@ func Open(ctx context.Context, url string, opts Options) (*Store, error) {
 		tag:    newTag(),
 		hints:  newHints(),
 		turns:  asyncop.NewTurns(),
+
+		suspect: make(chan struct{}, 1),
 	}
 	if s.waker == nil {
 		s.waker = asyncop.Wakers(nil)
