@@ -38,6 +38,7 @@ var dependencies = map[string][]string{
 	"github.com/99designs/gqlgen":     {"graph", "internal/demo", "internal/executor", "internal/server", "test"},
 	"github.com/vektah/gqlparser":     {"cmd", "graph", "internal/demo", "internal/executor", "internal/server", "test"},
 	"github.com/gorilla/websocket":    {"internal/server"},
+	"github.com/rs/cors":              {"internal/server"},
 	"github.com/jackc/pgx":            {"cmd", "internal/asyncop/postgres", "test"},
 	"github.com/pressly/goose":        {"internal/asyncop/postgres", "internal/asyncop/sqlite"},
 	"modernc.org/sqlite":              {"internal/asyncop/sqlite"},

@@ -42,6 +42,9 @@ func (l *live) submissionLimits() executor.Limits {
 // anonymous reports whether requests without a token are served.
 func (l *live) anonymous() bool { return l.now.Load().cfg.Anonymous }
 
+// origins are those whose pages may call.
+func (l *live) origins() []string { return l.now.Load().cfg.Origins }
+
 func (l *live) wireLimits() server.Limits {
 	return server.Limits{Body: l.now.Load().cfg.Limits.Body}
 }

@@ -60,7 +60,8 @@ func newNode(ctx context.Context, cfg *config.Config, log *slog.Logger) (n *node
 	}
 	operations.Records = n.store
 	n.server = server.New(server.Options{
-		Tenants: n.live, Verifier: n.live, Limits: n.live.wireLimits, Logger: log, Anonymous: n.live.anonymous,
+		Tenants: n.live, Verifier: n.live, Limits: n.live.wireLimits, Logger: log,
+		Anonymous: n.live.anonymous, Origins: n.live.origins,
 		Stopping: func() { close(n.stopping) },
 	})
 	return n, release, nil

@@ -26,6 +26,7 @@ type Config struct {
 	Breaker      Breaker
 	Retention    Retention
 	Limits       Limits
+	Origins      []string // cors.origins: as browsers send them, or "*"
 	Log          Log
 }
 

@@ -89,6 +89,7 @@ func TestEveryFieldIsRead(t *testing.T) {
 		Breaker:   Breaker{Failures: 0, OpenFor: time.Minute},
 		Retention: Retention{Result: time.Hour, Operation: 2 * time.Hour},
 		Limits:    Limits{Body: 2 << 20, Variables: 0, Result: 4096},
+		Origins:   []string{"https://app.example", "http://localhost:3000"},
 		Log:       Log{Format: "text", Level: "debug"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -14,13 +14,13 @@ import (
 var keyPaths = map[string]string{
 	"top": "", "auth": "auth.", "issuer": "auth.jwt[].", "claims": "auth.jwt[].claims.", "authority": "authority.",
 	"tenant": "tenants.NAME.", "upstream": "upstream.", "identity": "identity.", "mutation": "mutations.NAME.",
-	"worker": "worker.", "retention": "retention.", "limits": "limits.", "log": "log.", "breaker": "breaker.",
+	"worker": "worker.", "retention": "retention.", "limits": "limits.", "cors": "cors.", "log": "log.", "breaker": "breaker.",
 }
 
 // sectionKeys have no line of their own: their keys have.
 var sectionKeys = []string{
 	"auth", "auth.jwt", "auth.jwt[].claims", "authority", "upstream", "tenants", "identity", "mutations",
-	"worker", "breaker", "retention", "limits", "log",
+	"worker", "breaker", "retention", "limits", "cors", "log",
 }
 
 var documentedKey = regexp.MustCompile("(?m)^\\| `([^`]+)` \\|")

@@ -12,12 +12,12 @@ type keySet struct{ now, later []string }
 // keys is every key of gateway.yaml. Sections whose keys are names of the
 // file's own (tenants, mutations, headers) are not in it.
 var keys = struct {
-	top, auth, issuer, claims, authority, tenant, upstream, identity, mutation, worker, retention, limits, log, breaker keySet
+	top, auth, issuer, claims, authority, tenant, upstream, identity, mutation, worker, retention, limits, cors, log, breaker keySet
 }{
 	top: keySet{
 		now: []string{"listen", "store", "store_migrate", "auth", "authority", "upstream", "tenants", "identity",
-			"mutations", "worker", "breaker", "retention", "limits", "log"},
-		later: []string{"store_keys", "introspection", "cors", "console", "debug"},
+			"mutations", "worker", "breaker", "retention", "limits", "cors", "log"},
+		later: []string{"store_keys", "introspection", "console", "debug"},
 	},
 	auth: keySet{now: []string{"jwt", "anonymous"}},
 	issuer: keySet{
@@ -45,7 +45,8 @@ var keys = struct {
 		later: []string{"depth", "complexity", "tokens", "aliases", "root_fields", "queued_per_submitter", "queued_per_tenant",
 			"requests_per_second", "sockets", "sockets_per_submitter", "subscriptions_per_socket"},
 	},
-	log: keySet{now: []string{"format", "level"}},
+	cors: keySet{now: []string{"origins"}},
+	log:  keySet{now: []string{"format", "level"}},
 }
 
 // unusable answers why a key cannot be used, "" if it can.

@@ -25,6 +25,7 @@ func (r *reader) config(root entry) *Config {
 		Breaker:      readBreaker(top.section("breaker", keys.breaker)),
 		Retention:    readRetention(top.section("retention", keys.retention)),
 		Limits:       readLimits(top.section("limits", keys.limits)),
+		Origins:      top.section("cors", keys.cors).origins("origins"),
 		Log:          readLog(top.section("log", keys.log)),
 	}
 	worker := top.section("worker", keys.worker)

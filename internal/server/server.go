@@ -32,8 +32,8 @@ type Limits struct {
 	Body int64 // bytes of a request's body, and of a websocket message
 }
 
-// Options is what a server is built from. All but Anonymous and Stopping is
-// needed.
+// Options is what a server is built from. All but Anonymous, Origins and
+// Stopping is needed.
 type Options struct {
 	Tenants  Tenants
 	Verifier Verifier
@@ -42,6 +42,9 @@ type Options struct {
 	// Anonymous, if any, reports whether requests without a token are served at
 	// the moment, by the tenant "".
 	Anonymous func() bool
+	// Origins, if any, answers the origins of the moment whose pages may call
+	// from a browser: as browsers send them, or "*".
+	Origins func() []string
 	// Stopping, if any, is called when Run begins to stop: from then on clients
 	// read nothing more of a subscription, so that what ends it here is not
 	// taken for its end.
@@ -55,7 +58,8 @@ type Server struct {
 	verifier  Verifier
 	limits    func() Limits
 	logger    *slog.Logger
-	anonymous func() bool // nil: never
+	anonymous func() bool     // nil: never
+	origins   func() []string // nil: none
 	timing    timing
 	sockets   websocket.Upgrader
 	life      *life
@@ -70,6 +74,7 @@ func New(o Options) *Server {
 		limits:    o.Limits,
 		logger:    o.Logger,
 		anonymous: o.Anonymous,
+		origins:   o.Origins,
 		timing:    defaultTiming,
 		life:      newLife(),
 		began:     o.Stopping,
@@ -81,7 +86,7 @@ func New(o Options) *Server {
 // Handler serves every path. Without Run nothing ever stops its websockets.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("/graphql", s.graphql)
+	mux.Handle("/graphql", s.forPages(s.graphql))
 	mux.HandleFunc("/healthz", s.healthz)
 	mux.HandleFunc("/", s.notFound)
 	return s.observe(mux)

@@ -15,8 +15,7 @@ import (
 // maxOperations is how many operations a socket may have at a time.
 const maxOperations = 1000
 
-// newUpgrader takes browsers of the same host alone: gorilla's own rule. The
-// buffers are small, since most sockets are idle most of the time.
+// newUpgrader makes small buffers, since most sockets are idle most of the time.
 func (s *Server) newUpgrader() websocket.Upgrader {
 	return websocket.Upgrader{
 		HandshakeTimeout: s.timing.write,
@@ -24,6 +23,7 @@ func (s *Server) newUpgrader() websocket.Upgrader {
 		WriteBufferSize:  4 << 10,
 		WriteBufferPool:  &sync.Pool{},
 		Subprotocols:     []string{subprotocol},
+		CheckOrigin:      s.allowsSocket,
 		Error:            s.refuseUpgrade,
 	}
 }
@@ -32,7 +32,7 @@ func (s *Server) refuseUpgrade(w http.ResponseWriter, r *http.Request, status in
 	err := reason
 	switch status {
 	case http.StatusForbidden:
-		err = &refusal{status: status, code: codeForbidden, message: "Websockets are not served to pages of this origin."}
+		err = errOrigin
 	case http.StatusMethodNotAllowed:
 		err = methodNotAllowed(http.MethodGet)
 	case http.StatusBadRequest:
