@@ -60,11 +60,21 @@ func newNode(ctx context.Context, cfg *config.Config, log *slog.Logger) (n *node
 	}
 	operations.Records = n.store
 	n.server = server.New(server.Options{
-		Tenants: n.live, Verifier: n.live, Limits: n.live.wireLimits, Logger: log,
+		Tenants: n.live, Operations: operations, Verifier: n.live, Limits: n.live.wireLimits, Logger: log, Ready: n.ready,
 		Anonymous: n.live.anonymous, Origins: n.live.origins,
 		Stopping: func() { close(n.stopping) },
 	})
 	return n, release, nil
+}
+
+// ready answers why the store cannot be used. It asks for an operation that
+// there never is, since that names every column that this program needs.
+func (n *node) ready(ctx context.Context) error {
+	_, err := n.store.Get(ctx, asyncop.EverythingScope(), uuid.Nil)
+	if errors.Is(err, asyncop.ErrNotFound) {
+		return nil
+	}
+	return err
 }
 
 // Run serves on ln until ctx ends, and then drains: what serves clients and

@@ -25,7 +25,7 @@ const patience = 10 * time.Second
 // brisk is the timing of tests: short where a test waits for it to pass, long
 // where passing would be a failure.
 var brisk = timing{
-	body: patience, response: patience, write: patience, grace: patience, init: patience,
+	body: patience, response: patience, ready: patience, write: patience, grace: patience, init: patience,
 	ping: patience, pong: 2 * patience, closing: time.Second, keepAlive: patience,
 }
 
@@ -43,9 +43,11 @@ func start(t *testing.T, adjust ...func(*Server)) *fixture {
 	t.Helper()
 	log := &lockedBuffer{}
 	s := New(Options{
-		Verifier: scriptedVerifier{},
-		Limits:   func() Limits { return Limits{Body: 4 << 10} },
-		Logger:   slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Operations: newScriptedOperations(),
+		Verifier:   scriptedVerifier{},
+		Ready:      func(context.Context) error { return nil },
+		Limits:     func() Limits { return Limits{Body: 4 << 10} },
+		Logger:     slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	scripted := newScriptedTenant()
 	s.tenants = scriptedTenants{scripted}

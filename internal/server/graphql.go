@@ -27,12 +27,19 @@ func (s *Server) graphql(w http.ResponseWriter, r *http.Request) {
 		s.upgrade(w, r)
 	case r.Method == http.MethodPost, r.Method == http.MethodGet:
 		s.request(w, r)
-	case r.Method == http.MethodOptions:
-		w.Header().Set("Allow", graphqlMethods)
-		w.WriteHeader(http.StatusNoContent)
 	default:
-		s.refuse(w, r, mediaJSON, methodNotAllowed(graphqlMethods))
+		s.otherMethod(w, r, graphqlMethods)
 	}
+}
+
+// otherMethod tells which methods are served.
+func (s *Server) otherMethod(w http.ResponseWriter, r *http.Request, served string) {
+	if r.Method != http.MethodOptions {
+		s.refuse(w, r, mediaJSON, methodNotAllowed(served))
+		return
+	}
+	w.Header().Set("Allow", served)
+	w.WriteHeader(http.StatusNoContent)
 }
 
 // request serves one request by POST or GET.

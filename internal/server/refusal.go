@@ -32,6 +32,8 @@ type refusal struct {
 	code    string
 	message string
 	allow   string // the Allow header of a 405
+	// extensions are further ones of the error: see errorReply.
+	extensions []string
 }
 
 func (f *refusal) Error() string { return f.code + ": " + f.message }
@@ -47,11 +49,12 @@ func methodNotAllowed(allow string) *refusal {
 	}
 }
 
-// statuses are those of the codes that callers who are not let in are told.
+// statuses are those of the codes for which 400 is not the status.
 var statuses = map[string]int{
 	graph.CodeUnauthenticated: http.StatusUnauthorized,
 	codeForbidden:             http.StatusForbidden,
 	codeTenantUnknown:         http.StatusForbidden,
+	codeNotFound:              http.StatusNotFound,
 	codeUnavailable:           http.StatusServiceUnavailable,
 }
 
@@ -90,7 +93,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, mediaType string
 	case f.allow != "":
 		header.Set("Allow", f.allow)
 	}
-	s.write(w, f.status, mediaType, errorReply(f.code, f.message).Envelope)
+	s.write(w, f.status, mediaType, errorReply(f.code, f.message, f.extensions...).Envelope)
 }
 
 // errorReply is the reply with one error and no data. Extensions are further

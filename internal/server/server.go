@@ -11,6 +11,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"asyncgate/graph"
 	"asyncgate/internal/auth"
 	"asyncgate/internal/executor"
 )
@@ -35,10 +36,13 @@ type Limits struct {
 // Options is what a server is built from. All but Anonymous, Origins and
 // Stopping is needed.
 type Options struct {
-	Tenants  Tenants
-	Verifier Verifier
-	Limits   func() Limits // those of the moment
-	Logger   *slog.Logger
+	Tenants    Tenants
+	Operations Operations
+	Verifier   Verifier
+	Limits     func() Limits // those of the moment
+	Logger     *slog.Logger
+	// Ready answers why the store cannot be used, nil where it can.
+	Ready func(ctx context.Context) error
 	// Anonymous, if any, reports whether requests without a token are served at
 	// the moment, by the tenant "".
 	Anonymous func() bool
@@ -54,30 +58,36 @@ type Options struct {
 // Server speaks to clients. Its methods are safe for concurrent use, but Run
 // is for once.
 type Server struct {
-	tenants   tenants
-	verifier  Verifier
-	limits    func() Limits
-	logger    *slog.Logger
-	anonymous func() bool     // nil: never
-	origins   func() []string // nil: none
-	timing    timing
-	sockets   websocket.Upgrader
-	life      *life
-	began     func() // to stop
+	tenants    tenants
+	operations Operations
+	encoder    *graph.Encoder
+	verifier   Verifier
+	limits     func() Limits
+	logger     *slog.Logger
+	ready      func(ctx context.Context) error
+	anonymous  func() bool     // nil: never
+	origins    func() []string // nil: none
+	timing     timing
+	sockets    websocket.Upgrader
+	life       *life
+	began      func() // to stop
 }
 
 // New builds a server that does nothing before its handler is used or it runs.
 func New(o Options) *Server {
 	s := &Server{
-		tenants:   executorTenants{o.Tenants},
-		verifier:  o.Verifier,
-		limits:    o.Limits,
-		logger:    o.Logger,
-		anonymous: o.Anonymous,
-		origins:   o.Origins,
-		timing:    defaultTiming,
-		life:      newLife(),
-		began:     o.Stopping,
+		tenants:    executorTenants{o.Tenants},
+		operations: o.Operations,
+		encoder:    graph.NewEncoder(),
+		verifier:   o.Verifier,
+		limits:     o.Limits,
+		logger:     o.Logger,
+		ready:      o.Ready,
+		anonymous:  o.Anonymous,
+		origins:    o.Origins,
+		timing:     defaultTiming,
+		life:       newLife(),
+		began:      o.Stopping,
 	}
 	s.sockets = s.newUpgrader()
 	return s
@@ -87,7 +97,10 @@ func New(o Options) *Server {
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/graphql", s.forPages(s.graphql))
+	mux.Handle(operationsPath+"{id}", s.forPages(s.operation))
+	mux.Handle(operationsPath+"{id}/result", s.forPages(s.result))
 	mux.HandleFunc("/healthz", s.healthz)
+	mux.HandleFunc("/readyz", s.readyz)
 	mux.HandleFunc("/", s.notFound)
 	return s.observe(mux)
 }
@@ -137,15 +150,6 @@ func (s *Server) newHTTPServer(base context.Context) *http.Server {
 		BaseContext:       func(net.Listener) context.Context { return base },
 		ErrorLog:          slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug),
 	}
-}
-
-// healthz says that the process serves, and nothing about what it depends on.
-func (s *Server) healthz(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		s.refuse(w, r, mediaJSON, methodNotAllowed("GET, HEAD"))
-		return
-	}
-	s.write(w, http.StatusOK, "text/plain", []byte("ok\n"))
 }
 
 func (s *Server) notFound(w http.ResponseWriter, r *http.Request) {

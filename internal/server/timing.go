@@ -7,6 +7,7 @@ type timing struct {
 	body      time.Duration // for the body of a request to arrive
 	response  time.Duration // for a whole response to be taken
 	write     time.Duration // for one event or websocket message to be taken
+	ready     time.Duration // for the store to answer a check
 	grace     time.Duration // for requests in flight when the server stops
 	init      time.Duration // for connection_init, and for finding out who calls
 	ping      time.Duration // between two pings of a websocket
@@ -19,6 +20,7 @@ var defaultTiming = timing{
 	body:      60 * time.Second,
 	response:  60 * time.Second,
 	write:     10 * time.Second,
+	ready:     5 * time.Second,
 	grace:     20 * time.Second,
 	init:      10 * time.Second,
 	ping:      25 * time.Second,
