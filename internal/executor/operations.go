@@ -43,6 +43,23 @@ const maxWait = 60_000
 // answers the operation submitted first, whatever the allowlist says by now.
 // Errors: a RefusalError, asyncop.ErrKeyReused, ErrUnavailable.
 func (o *Operations) Submit(ctx context.Context, r Request) (asyncop.Operation, error) {
+	return o.submit(ctx, r, o.store)
+}
+
+// Replay answers what Submit does where the request's idempotency key stands
+// for an operation already, and submits nothing. Errors: asyncop.ErrNotFound
+// where it has no key, or a free one; else those of Submit.
+func (o *Operations) Replay(ctx context.Context, r Request) (asyncop.Operation, error) {
+	return o.submit(ctx, r, func(context.Context, auth.SecurityContext, prepared, Limits) (asyncop.Operation, error) {
+		return asyncop.Operation{}, asyncop.ErrNotFound
+	})
+}
+
+// submit stores the request by store, unless its key stands for an operation.
+func (o *Operations) submit(
+	ctx context.Context, r Request,
+	store func(context.Context, auth.SecurityContext, prepared, Limits) (asyncop.Operation, error),
+) (asyncop.Operation, error) {
 	caller, err := auth.FromContext(ctx)
 	if err != nil {
 		return asyncop.Operation{}, err
@@ -58,7 +75,7 @@ func (o *Operations) Submit(ctx context.Context, r Request) (asyncop.Operation, 
 	}
 	op, err := o.replay(ctx, caller, p)
 	if errors.Is(err, asyncop.ErrNotFound) {
-		op, err = o.store(ctx, caller, p, limits)
+		op, err = store(ctx, caller, p, limits)
 	}
 	if err != nil || op.Done() || wait == 0 {
 		return op, err

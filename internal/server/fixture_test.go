@@ -15,6 +15,7 @@ import (
 
 	"github.com/vektah/gqlparser/v2/ast"
 
+	"asyncgate/internal/asyncop"
 	"asyncgate/internal/auth"
 	"asyncgate/internal/executor"
 )
@@ -235,6 +236,14 @@ type scriptedRun struct {
 
 func (r *scriptedRun) Kind() ast.Operation { return r.kind }
 func (r *scriptedRun) Close()              { r.ended <- r.query }
+func (r *scriptedRun) Submittable() bool   { return strings.HasPrefix(r.query, "mutation allowed") }
+
+func (r *scriptedRun) Ended(op asyncop.Operation) (executor.Reply, bool) {
+	if op.Result == nil && op.Failure != nil {
+		return envelope(`{"errors":[{"extensions":{"code":%q}}]}`, op.Failure.Code), true
+	}
+	return executor.Reply{Envelope: op.Result}, op.Result != nil
+}
 
 func (r *scriptedRun) Next() (executor.Reply, bool) {
 	switch {

@@ -63,6 +63,7 @@ func (s *Server) request(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, accepts.forErrors(), err)
 	case streamed:
 		s.stream(ctx, cancel, w, begun, who.ExpiresAt)
+	case s.deferred(ctx, w, r, begun, params, accepts.single):
 	default:
 		s.answer(ctx, w, begun, accepts.single)
 	}

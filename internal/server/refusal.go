@@ -16,6 +16,7 @@ import (
 // The codes that are given here, beside those of package graph.
 const (
 	codeForbidden     = "FORBIDDEN"
+	codeKeyReused     = "IDEMPOTENCY_KEY_REUSED"
 	codeNotFound      = "NOT_FOUND"
 	codeQuotaExceeded = "QUOTA_EXCEEDED"
 	codeTenantUnknown = "TENANT_UNKNOWN"
@@ -55,6 +56,9 @@ var statuses = map[string]int{
 	codeForbidden:             http.StatusForbidden,
 	codeTenantUnknown:         http.StatusForbidden,
 	codeNotFound:              http.StatusNotFound,
+	codeKeyReused:             http.StatusUnprocessableEntity,
+	graph.CodePayloadTooLarge: http.StatusRequestEntityTooLarge,
+	codeQuotaExceeded:         http.StatusTooManyRequests,
 	codeUnavailable:           http.StatusServiceUnavailable,
 }
 

@@ -16,9 +16,11 @@ import (
 	"asyncgate/internal/executor"
 )
 
-// Operations is what callers can do with operations by paths of their own:
-// executor.Operations, as in GraphQL. The caller is in the context.
+// Operations is what callers can do with operations without GraphQL:
+// executor.Operations, as with it. The caller is in the context.
 type Operations interface {
+	Submit(ctx context.Context, r executor.Request) (asyncop.Operation, error)
+	Replay(ctx context.Context, r executor.Request) (asyncop.Operation, error)
 	Get(ctx context.Context, id uuid.UUID, waitMs *int) (asyncop.Operation, error)
 	Cancel(ctx context.Context, id uuid.UUID) (asyncop.Cancellation, error)
 }
@@ -88,11 +90,16 @@ func (s *Server) ofOperation(w http.ResponseWriter, r *http.Request, serve func(
 		return asyncop.ErrNotFound
 	}
 	err = serve(w, r, id)
-	if errors.Is(err, executor.ErrUnavailable) {
-		s.logger.LogAttrs(r.Context(), slog.LevelWarn, "unavailable",
-			slog.String("request_id", graph.RequestID(r.Context())), slog.Any("error", err))
-	}
+	s.warnUnavailable(r.Context(), err)
 	return err
+}
+
+// warnUnavailable logs why an operation could not be served.
+func (s *Server) warnUnavailable(ctx context.Context, err error) {
+	if errors.Is(err, executor.ErrUnavailable) {
+		s.logger.LogAttrs(ctx, slog.LevelWarn, "unavailable",
+			slog.String("request_id", graph.RequestID(ctx)), slog.Any("error", err))
+	}
 }
 
 func (s *Server) readOperation(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {

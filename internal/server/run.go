@@ -5,6 +5,7 @@ import (
 
 	"github.com/vektah/gqlparser/v2/ast"
 
+	"asyncgate/internal/asyncop"
 	"asyncgate/internal/executor"
 )
 
@@ -17,6 +18,8 @@ type tenant interface {
 type run interface {
 	Kind() ast.Operation
 	Next() (executor.Reply, bool)
+	Submittable() bool
+	Ended(op asyncop.Operation) (executor.Reply, bool)
 	Close()
 }
 
@@ -68,8 +71,10 @@ type panicked struct {
 	told  bool
 }
 
-func (p *panicked) Kind() ast.Operation { return "" }
-func (p *panicked) Close()              {}
+func (p *panicked) Kind() ast.Operation                            { return "" }
+func (p *panicked) Close()                                         {}
+func (p *panicked) Submittable() bool                              { return false }
+func (p *panicked) Ended(asyncop.Operation) (executor.Reply, bool) { return p.reply, true }
 
 func (p *panicked) Next() (executor.Reply, bool) {
 	first := !p.told

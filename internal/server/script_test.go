@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -86,4 +87,44 @@ func (s scriptedOperations) Cancel(ctx context.Context, id uuid.UUID) (asyncop.C
 		outcome, op.CancellationRequested = asyncop.CancelRequested, true
 	}
 	return asyncop.Cancellation{Outcome: outcome, Operation: op}, nil
+}
+
+// Submit answers by the request's script, and Replay only for keys that are
+// known.
+func (s scriptedOperations) Submit(ctx context.Context, r executor.Request) (asyncop.Operation, error) {
+	_, script, _ := strings.Cut(r.Document, " ")
+	switch script {
+	case "allowed refused":
+		return asyncop.Operation{}, &executor.RefusalError{Code: "GRAPHQL_VALIDATION_FAILED", Message: "n is no Int"}
+	case "allowed quota":
+		return asyncop.Operation{}, &executor.RefusalError{Code: codeQuotaExceeded, Message: "too many"}
+	}
+	if r.IdempotencyKey != nil && *r.IdempotencyKey == "reused" {
+		return asyncop.Operation{}, asyncop.ErrKeyReused
+	}
+	id, ok := map[string]string{
+		"allowed runs": runningID, "allowed soon": soonID, "allowed fails": failedID,
+		"allowed purged": purgedID, "allowed done": succeededID, "allowed away": awayID,
+	}[script]
+	if !ok {
+		return asyncop.Operation{}, fmt.Errorf("secret-cause: %s was submitted", r.Document)
+	}
+	op, err := s.Get(ctx, uuid.MustParse(id), r.WaitMs)
+	if r.IdempotencyKey != nil {
+		op.IdempotencyKey = *r.IdempotencyKey
+	}
+	op.Document, op.OperationName, op.Variables = r.Document, *r.OperationName, r.Variables
+	return op, err
+}
+
+func (s scriptedOperations) Replay(ctx context.Context, r executor.Request) (asyncop.Operation, error) {
+	switch *r.IdempotencyKey {
+	case "known":
+		return s.Get(ctx, uuid.MustParse(succeededID), r.WaitMs)
+	case "away":
+		return asyncop.Operation{}, fmt.Errorf("secret-cause: %w", executor.ErrUnavailable)
+	case "reused":
+		return asyncop.Operation{}, asyncop.ErrKeyReused
+	}
+	return asyncop.Operation{}, asyncop.ErrNotFound
 }
