@@ -67,7 +67,7 @@ func (e *Encoder) Encode(ctx context.Context, op *shape.Operation) (json.RawMess
 	if response == nil {
 		return nil, errors.New("encode operation: there is no answer")
 	}
-	if errs := append(response.Errors, graphql.GetErrors(ctx)...); len(errs) > 0 {
+	if errs := graphql.GetErrors(ctx); len(errs) > 0 {
 		return nil, fmt.Errorf("encode operation: %w", errs)
 	}
 	inside, _ := bytes.CutPrefix(response.Data, []byte(`{"`+lookUp+`":`))

@@ -187,5 +187,5 @@ func (s *Server) write(w http.ResponseWriter, status int, mediaType string, body
 	w.Header().Set("Content-Type", mediaType+"; charset=utf-8")
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // an error is the client's going away
+	_, _ = w.Write(body) //nolint:gosec // never HTML, and nosniff; an error is the client's going away
 }

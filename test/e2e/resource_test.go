@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"io"
@@ -250,7 +251,7 @@ func TestAMutationIsDeferredAsItIs(t *testing.T) {
 			plain := ada.call(t, "POST", "/graphql", deferrable(tag)).is(t, 200)
 			waited := ada.call(t, "POST", "/graphql", deferrable(tag), "Prefer", "respond-async, wait=20").
 				is(t, 200, "Preference-Applied", "respond-async, wait=20", "Content-Type", plain.header.Get("Content-Type"))
-			if string(waited.body) != string(plain.body) {
+			if !bytes.Equal(waited.body, plain.body) {
 				t.Errorf("%s: waited for %s, plainly %s", tag, waited.body, plain.body)
 			}
 		}
@@ -259,7 +260,7 @@ func TestAMutationIsDeferredAsItIs(t *testing.T) {
 		ada.call(t, "POST", "/graphql", deferrable("slow"), "Prefer", "respond-async, wait=1").is(t, 202, "Retry-After", "1")
 		plain := ada.call(t, "POST", "/graphql", deferrable("lost")).is(t, 200)
 		waited := ada.call(t, "POST", "/graphql", deferrable("lost"), "Prefer", "respond-async, wait=20").is(t, 200)
-		if string(plain.body) != string(waited.body) || waited.code() != "OUTCOME_UNKNOWN" {
+		if !bytes.Equal(waited.body, plain.body) || waited.code() != "OUTCOME_UNKNOWN" {
 			t.Errorf("waited for %s, plainly %s", waited.body, plain.body)
 		}
 	})
