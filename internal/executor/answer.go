@@ -29,10 +29,6 @@ func (a *answer) asEnvelope(fields []*ast.Field) json.RawMessage {
 	if a.envelope != nil {
 		return a.envelope
 	}
-	code := string(a.failure.Code)
-	if a.failure.Code == asyncop.CodeResultTooLarge {
-		code = "PAYLOAD_TOO_LARGE"
-	}
 	response := graphql.Response{}
 	var data []raw.Member
 	null := false
@@ -41,13 +37,7 @@ func (a *answer) asEnvelope(fields []*ast.Field) json.RawMessage {
 			data = append(data, raw.Member{Name: field.Alias, Value: raw.Quote(field.ObjectDefinition.Name)})
 			continue
 		}
-		response.Errors = append(response.Errors, &gqlerror.Error{
-			Message: a.failure.Message,
-			Path:    ast.Path{ast.PathName(field.Alias)},
-			Extensions: map[string]any{
-				"code": code, "execution": a.failure.Execution.String(),
-			},
-		})
+		response.Errors = append(response.Errors, a.failedAt(ast.Path{ast.PathName(field.Alias)}))
 		null = null || field.Definition.Type.NonNull
 		data = append(data, raw.Member{Name: field.Alias, Value: json.RawMessage("null")})
 	}
@@ -55,6 +45,18 @@ func (a *answer) asEnvelope(fields []*ast.Field) json.RawMessage {
 		response.Data = writeObject(data)
 	}
 	return envelopeOf(&response)
+}
+
+// failedAt is the failure as the error of a synchronous request.
+func (a *answer) failedAt(path ast.Path) *gqlerror.Error {
+	code := string(a.failure.Code)
+	if a.failure.Code == asyncop.CodeResultTooLarge {
+		code = "PAYLOAD_TOO_LARGE"
+	}
+	return &gqlerror.Error{
+		Message: a.failure.Message, Path: path,
+		Extensions: map[string]any{"code": code, "execution": a.failure.Execution.String()},
+	}
 }
 
 // passed is what goes through gqlgen's executor for an answer: what clients get

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"asyncgate/internal/asyncop"
 	"asyncgate/internal/auth"
@@ -25,8 +26,14 @@ func (r *Run) Submittable() bool {
 // the result was purged.
 func (r *Run) Ended(op asyncop.Operation) (reply Reply, ok bool) {
 	ended := answer{envelope: op.Result, failure: op.Failure}
-	if op.Purged || ended.envelope == nil && ended.failure == nil {
+	switch {
+	case op.Purged, ended.envelope == nil && ended.failure == nil:
 		return Reply{}, false
+	case ended.envelope != nil:
+		return Reply{Envelope: ended.envelope}, true
+	case r.oc == nil: // refused by now, so that it has no root fields
+		return refusal(gqlerror.List{ended.failedAt(nil)}), true
+	default:
+		return Reply{Envelope: ended.asEnvelope(r.tenant.schema.collect(r.oc))}, true
 	}
-	return Reply{Envelope: ended.asEnvelope(r.tenant.schema.collect(r.oc))}, true
 }

@@ -66,6 +66,15 @@ func TestAnEndedOperationReadsLikeTheForwardThatItReplaced(t *testing.T) {
 	if reply, ok := run.Ended(asyncop.Operation{State: asyncop.Succeeded, Purged: true}); ok {
 		t.Errorf("a purged result reads %s", reply.Envelope)
 	}
+	nowRefused := begin(ctx, t, tenant, `mutation { gone }`)
+	if reply, ok := nowRefused.Ended(asyncop.Operation{Result: json.RawMessage(exact)}); !ok || string(reply.Envelope) != exact {
+		t.Errorf("a document that fits no longer reads %s", reply.Envelope)
+	}
+	lost := asyncop.Failure{Code: asyncop.CodeOutcomeUnknown, Message: "lost", Execution: asyncop.UnknownExecution}
+	const want = `{"errors":[{"message":"lost","extensions":{"code":"OUTCOME_UNKNOWN","execution":"UNKNOWN"}}]}`
+	if reply, ok := nowRefused.Ended(asyncop.Operation{Failure: &lost}); !ok || string(reply.Envelope) != want {
+		t.Errorf("a failed one reads %s", reply.Envelope)
+	}
 	refused, failure := ask(ctx, tenant, executor.Params{Query: query}), asyncop.Failure{
 		Code: asyncop.CodeUpstreamUnavailable, Message: "The upstream could not be reached.", Execution: asyncop.NotExecuted,
 	}

@@ -20,7 +20,7 @@ var errSynchronous = errors.New("the request is executed now")
 // nothing to the client, where the preference does not apply.
 func (s *Server) deferred(ctx context.Context, w http.ResponseWriter, r *http.Request, begun run, params executor.Params, mediaType string) bool {
 	preferred := parsePrefer(r.Header.Values("Prefer"))
-	if !preferred.async || begun.Kind() != ast.Mutation {
+	if kind := begun.Kind(); !preferred.async || kind == ast.Query || kind == ast.Subscription {
 		return false
 	}
 	op, err := s.submit(ctx, r.Header, begun, params, preferred)
@@ -39,9 +39,10 @@ func (s *Server) deferred(ctx context.Context, w http.ResponseWriter, r *http.Re
 	return true
 }
 
-// submit makes the request an operation. A key may stand for an operation
-// that was submitted when it was still allowed: executing it now as well would
-// do its work twice. Errors: errSynchronous.
+// submit makes the request an operation. A key may stand for one that was
+// submitted when it was still allowed, or still fitted the schema: executing
+// it now would do its work twice, and a refusal would say that it was not
+// done. Errors: errSynchronous.
 func (s *Server) submit(ctx context.Context, header http.Header, begun run, params executor.Params, preferred preferences) (asyncop.Operation, error) {
 	allowed := begun.Submittable()
 	key, err := parseIdempotencyKey(header.Values("Idempotency-Key"))

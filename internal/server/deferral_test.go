@@ -80,12 +80,17 @@ func TestWhatCannotBeSubmittedIsExecutedAsEver(t *testing.T) {
 		mustRefuse(t, http.StatusBadRequest, "GRAPHQL_VALIDATION_FAILED")
 }
 
-// Executing it now would do the work of its first sending twice.
+// Executing it now would do the work of its first sending twice, and a refusal
+// would say that it was not done.
 func TestAKeyIsLookedUpThoughTheMutationIsNoLongerAllowed(t *testing.T) {
 	t.Parallel()
 	f := start(t)
-	r := f.post(t, `{"query":"mutation panics"}`, prefersAsync, "Idempotency-Key: known")
-	r.mustBe(t, http.StatusAccepted, map[string]string{"Location": "/operations/" + succeededID})
+	for _, query := range []string{"mutation panics", "x refused"} {
+		r := f.post(t, `{"query":"`+query+`"}`, prefersAsync, "Idempotency-Key: known")
+		r.mustBe(t, http.StatusAccepted, map[string]string{"Location": "/operations/" + succeededID})
+	}
+	f.post(t, `{"query":"x refused"}`, prefersAsync, "Idempotency-Key: free", "Accept: application/graphql-response+json").
+		mustRefuse(t, http.StatusBadRequest, "GRAPHQL_VALIDATION_FAILED")
 	f.post(t, `{"query":"mutation panics"}`, prefersAsync, "Idempotency-Key: away").
 		mustRefuse(t, http.StatusServiceUnavailable, codeUnavailable)
 }

@@ -12,8 +12,8 @@ import (
 // anyOrigin among the origins lets pages of every origin in.
 const anyOrigin = "*"
 
-// preflightAge is for how many seconds a browser may keep what it was told,
-// and so how long an origin that a reload took away can still send.
+// preflightAge is for how many seconds a browser need not ask again. What it
+// sends is checked all the same, so a reload that takes an origin away counts.
 const preflightAge = 600
 
 // forPages lets pages of the allowed origins call next from their browsers,
