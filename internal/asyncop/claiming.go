@@ -95,7 +95,7 @@ func (r *rounds) next(ctx context.Context) (more bool, err error) {
 	if err := r.turns.refill(ctx, r.desk); err != nil {
 		return false, err
 	}
-	tenants := r.turns.next(max(want, 2*r.tried)+spareTenants, func(tenant string) bool { return r.intake.room(tenant).Closed })
+	tenants := r.turns.next(max(want, 2*r.tried)+spareTenants, r.intake.room)
 	if len(tenants) == 0 {
 		return r.lookAgain(), nil
 	}
@@ -150,7 +150,11 @@ func (r *rounds) round(ctx context.Context, want int, tenants []string) (changed
 	for _, m := range moved {
 		r.turns.Add(m.Backlog)
 	}
-	full := r.turns.full(rooms)
+	taken := map[string]int{}
+	for _, claim := range claims {
+		taken[claim.Operation.Tenant]++
+	}
+	full := r.turns.full(rooms, taken, r.intake.room)
 	dropped := r.turns.served(turns, found, passedOver)
 	return full || dropped || len(moved) > 0 || len(claims) > 0, nil
 }

@@ -17,7 +17,7 @@ type Turn struct {
 
 // next answers up to n tenants whose turn it is, those that are closed or were
 // full a moment ago left out.
-func (t *Turns) next(n int, closed func(tenant string) bool) []string {
+func (t *Turns) next(n int, room func(tenant string) Room) []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := time.Now()
@@ -26,7 +26,11 @@ func (t *Turns) next(n int, closed func(tenant string) bool) []string {
 		if len(tenants) == n {
 			break
 		}
-		if len(l.submitters) > 0 && now.After(l.fullUntil) && !closed(l.tenant) {
+		if len(l.submitters) == 0 {
+			continue
+		}
+		bounds := room(l.tenant)
+		if !bounds.Closed && (now.After(l.fullUntil) || !bounds.sameAs(l.fullFor)) {
 			tenants = append(tenants, l.tenant)
 		}
 	}
@@ -96,16 +100,17 @@ func toEnd[T comparable](items []T, item T) {
 	items[len(items)-1] = item
 }
 
-// full marks the tenants that have no room, or none for what waits, and
-// answers whether there were any.
-func (t *Turns) full(rooms map[string]*space) bool {
+// full marks the tenants that have no room beside what was taken, or none for
+// what waits, and answers whether there were any. What a tenant was dealt is not
+// what it took: there may have been less.
+func (t *Turns) full(rooms map[string]*space, taken map[string]int, room func(tenant string) Room) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	until, some := time.Now().Add(fullFor), false
-	for tenant, room := range rooms {
+	for tenant, space := range rooms {
 		l := t.tenants[tenant]
-		if l != nil && (room.left <= 0 || l.first(room) == nil) {
-			l.fullUntil, some = until, true
+		if l != nil && (space.most <= taken[tenant] || l.first(space) == nil) {
+			l.fullUntil, l.fullFor, some = until, room(tenant), true
 		}
 	}
 	return some

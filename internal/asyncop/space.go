@@ -28,7 +28,8 @@ type Tally struct {
 
 // space is the room that a tenant has left while a claim goes on.
 type space struct {
-	left      int
+	most      int            // that it may take
+	left      int            // of most, that was not dealt
 	mutations map[string]int // left of each mutation that has a bound
 }
 
@@ -41,10 +42,16 @@ func (r Room) without(running Tally) *space {
 	if r.Most > 0 {
 		s.left = min(s.left, r.Most)
 	}
+	s.most = s.left
 	for name, most := range r.Mutations {
 		s.mutations[name] = most - running.Mutations[name]
 	}
 	return s
+}
+
+// sameAs reports whether two rooms bound the same.
+func (r Room) sameAs(other Room) bool {
+	return r.Running == other.Running && r.Most == other.Most && maps.Equal(r.Mutations, other.Mutations)
 }
 
 // bounded answers the mutations that have a bound, by name.

@@ -59,6 +59,7 @@ type line struct {
 	tenant     string
 	submitters []*stand // the first is next
 	fullUntil  time.Time
+	fullFor    Room // the bounds that it was full for
 	// more: the database has submitters beyond after, which have not been
 	// read. Those that were read leave the line with their turn.
 	more  bool
