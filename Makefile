@@ -4,6 +4,8 @@ SHELL := /bin/bash
 
 LINT := go tool -modfile=tools/go.mod golangci-lint
 FUZZTIME ?= 60s
+KILLS ?= 200
+SEQUENCES ?= 10000
 BENCH ?= .
 
 .PHONY: help
@@ -47,6 +49,12 @@ conformance: ## Ask five GraphQL servers directly and through the gateway, 2000 
 .PHONY: fuzz
 fuzz: ## Run each fuzz target for FUZZTIME (60s)
 	@build/fuzz $(FUZZTIME)
+
+.PHONY: chaos
+chaos: ## Kill nodes KILLS (200) times under load, restart the database; 10000 sequences against the model
+	@build/need go cc postgres
+	go test -race -count=1 -v -timeout 40m ./test/e2e -run 'UnderLoad|GoesAway' -kills $(KILLS)
+	go test -race -count=1 -timeout 60m ./internal/asyncop/sqlite ./internal/asyncop/postgres -run WhatTheModelDoes -rapid.checks $(SEQUENCES)
 
 .PHONY: bench-forward
 bench-forward: ## Compare a query through the gateway with a direct one; start a hundred tenants

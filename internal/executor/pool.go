@@ -181,7 +181,7 @@ func (p *Pool) claimUntil(ctx, working context.Context, attempts *sync.WaitGroup
 // rest waits until there may be something to claim, and reports whether nobody
 // said so: then the store must look for itself.
 func (p *Pool) rest(ctx context.Context, last asyncop.Claimed, freed <-chan struct{}) (look bool) {
-	poll := time.NewTimer(p.pollInterval())
+	poll := time.NewTimer(p.pollInterval(last))
 	defer poll.Stop()
 	var ripe <-chan time.Time
 	if last.Next >= 0 {
@@ -203,15 +203,16 @@ func (p *Pool) rest(ctx context.Context, last asyncop.Claimed, freed <-chan stru
 	return false
 }
 
-// restInterval is the poll interval while wakes are proven to arrive.
+// restInterval is the poll interval while wakes are proven to arrive, and
+// nothing waits for room, which another node makes without a wake.
 const restInterval = 15 * time.Second
 
 // Listener is a queue that knows whether the wakes of other nodes arrive. One
 // that does not tell is polled.
 type Listener interface{ Listening() bool }
 
-func (p *Pool) pollInterval() time.Duration {
-	if listener, ok := p.queue.(Listener); ok && listener.Listening() {
+func (p *Pool) pollInterval(last asyncop.Claimed) time.Duration {
+	if listener, ok := p.queue.(Listener); ok && !last.Left && listener.Listening() {
 		return max(restInterval, p.options.PollInterval)
 	}
 	return p.options.PollInterval
