@@ -56,6 +56,11 @@ chaos: ## Kill nodes KILLS (200) times under load, restart the database; 10000 s
 	go test -race -count=1 -v -timeout 40m ./test/e2e -run 'UnderLoad|GoesAway' -kills $(KILLS)
 	go test -race -count=1 -timeout 60m ./internal/asyncop/sqlite ./internal/asyncop/postgres -run WhatTheModelDoes -rapid.checks $(SEQUENCES)
 
+.PHONY: mutants
+mutants: ## Break the guards of the stores' statements one by one; the model check must find each
+	@build/need go cc postgres
+	@build/mutants
+
 .PHONY: bench-forward
 bench-forward: ## Compare a query through the gateway with a direct one; start a hundred tenants
 	@build/need go

@@ -30,10 +30,10 @@ func chance(t *testing.T) *rand.Rand {
 	t.Helper()
 	from := *seed
 	if from == 0 {
-		from = uint64(time.Now().UnixNano()) //nolint:gosec // a seed
+		from = uint64(time.Now().UnixNano())
 	}
 	t.Logf("-seed %d -kills %d", from, *kills)
-	return rand.New(rand.NewPCG(from, from)) //nolint:gosec // not a secret
+	return rand.New(rand.NewPCG(from, from))
 }
 
 // witness is an upstream that remembers what it was called for.

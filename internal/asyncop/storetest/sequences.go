@@ -58,6 +58,7 @@ func CheckModel(t *testing.T, world World) {
 		t.Repeat(map[string]func(*rapid.T){
 			"Submit":    c.submit,
 			"Claim":     c.claim,
+			"ClaimMore": c.claim, // most transitions are of what runs
 			"Heartbeat": c.heartbeat,
 			"Finish":    c.finish,
 			"Retry":     c.retry,
@@ -184,6 +185,11 @@ func (c *check) replay(t *rapid.T) {
 
 func (c *check) claim(t *rapid.T) {
 	node, limit := modelNodes.Draw(t, "node"), rapid.IntRange(1, 4).Draw(t, "limit")
+	if rapid.Bool().Draw(t, "heartbeat first") {
+		_, err := c.Store.Heartbeat(c.t.Context(), node, nil)
+		must(t, 0, err)
+		c.model.nodes[node] = c.model.now
+	}
 	room := asyncop.Room{Running: rapid.IntRange(0, 2).Draw(t, "room")}
 	claimed, err := c.Store.Claim(c.t.Context(), asyncop.Intake{
 		Node: node, Limit: limit, Look: true, Room: func(string) asyncop.Room { return room },
@@ -267,11 +273,18 @@ func (c *check) drawClaims(t *rapid.T) []asyncop.ClaimRef {
 	if len(c.model.claims) == 0 {
 		return nil
 	}
-	var refs []asyncop.ClaimRef
+	var held, refs []asyncop.ClaimRef
+	for _, claim := range c.model.claims {
+		if c.model.held(claim.ref) != nil {
+			held = append(held, claim.ref)
+		}
+	}
 	for range rapid.IntRange(1, 2).Draw(t, "claims") {
-		// The latest are the likeliest to be held.
-		back := rapid.IntRange(0, min(len(c.model.claims), 6)-1).Draw(t, "claim")
-		refs = append(refs, c.model.claims[len(c.model.claims)-1-back].ref)
+		if len(held) > 0 && rapid.IntRange(0, 3).Draw(t, "any") > 0 {
+			refs = append(refs, rapid.SampledFrom(held).Draw(t, "held"))
+			continue
+		}
+		refs = append(refs, rapid.SampledFrom(c.model.claims).Draw(t, "claim").ref)
 	}
 	if refs = slices.Compact(refs); len(refs) == 2 && rapid.IntRange(0, 9).Draw(t, "mixed up") == 0 {
 		refs[0].Token, refs[1].Token = refs[1].Token, refs[0].Token
