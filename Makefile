@@ -37,8 +37,8 @@ lint: ## Run the linters
 	$(LINT) run
 
 .PHONY: test
-test: ## Run all tests with the race detector; installs PostgreSQL and Node.js where it can
-	@build/need go cc postgres node npm
+test: ## Run all tests with the race detector; installs PostgreSQL, PgBouncer and Node.js where it can
+	@build/need go cc postgres pgbouncer node npm
 	go test -race ./...
 
 .PHONY: conformance
@@ -52,7 +52,7 @@ fuzz: ## Run each fuzz target for FUZZTIME (60s)
 
 .PHONY: chaos
 chaos: ## Kill nodes KILLS (200) times under load, restart the database; 10000 sequences against the model
-	@build/need go cc postgres
+	@build/need go cc postgres pgbouncer
 	go test -race -count=1 -v -timeout 40m ./test/e2e -run 'UnderLoad|GoesAway' -kills $(KILLS)
 	go test -race -count=1 -timeout 60m ./internal/asyncop/sqlite ./internal/asyncop/postgres -run WhatTheModelDoes -rapid.checks $(SEQUENCES)
 

@@ -5,7 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"net"
-	"net/url"
+	neturl "net/url"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -28,7 +28,7 @@ type deafening struct {
 // throughProxy answers the URL of a database behind a proxy.
 func throughProxy(t *testing.T, direct string) (*deafening, string) {
 	t.Helper()
-	address, err := url.Parse(direct)
+	address, err := neturl.Parse(direct)
 	if err != nil {
 		t.Fatal(err)
 	}
