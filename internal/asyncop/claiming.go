@@ -47,6 +47,8 @@ const (
 	// spareTenants are locked beside those that a claim needs, since some may
 	// have no room.
 	spareTenants = 4
+	// roundTenants bounds how many are locked at a time.
+	roundTenants = 512
 	// mostRounds bounds one claim; what is left is left for the next.
 	mostRounds = 64
 )
@@ -95,7 +97,7 @@ func (r *rounds) next(ctx context.Context) (more bool, err error) {
 	if err := r.turns.refill(ctx, r.desk); err != nil {
 		return false, err
 	}
-	tenants := r.turns.next(max(want, 2*r.tried)+spareTenants, r.intake.room)
+	tenants := r.turns.next(min(max(want, 2*r.tried)+spareTenants, roundTenants), r.intake.room)
 	if len(tenants) == 0 {
 		return r.lookAgain(), nil
 	}

@@ -32,6 +32,7 @@ func (t *Turns) next(n int, room func(tenant string) Room) []string {
 		bounds := room(l.tenant)
 		if !bounds.Closed && (now.After(l.fullUntil) || !bounds.sameAs(l.fullFor)) {
 			tenants = append(tenants, l.tenant)
+			l.freed = false
 		}
 	}
 	return tenants
@@ -109,7 +110,7 @@ func (t *Turns) full(rooms map[string]*space, taken map[string]int, room func(te
 	until, some := time.Now().Add(fullFor), false
 	for tenant, space := range rooms {
 		l := t.tenants[tenant]
-		if l != nil && (space.most <= taken[tenant] || l.first(space) == nil) {
+		if l != nil && !l.freed && (space.most <= taken[tenant] || l.first(space) == nil) {
 			l.fullUntil, l.fullFor, some = until, room(tenant), true
 		}
 	}

@@ -60,6 +60,7 @@ type line struct {
 	submitters []*stand // the first is next
 	fullUntil  time.Time
 	fullFor    Room // the bounds that it was full for
+	freed      bool // room was made after its last round began
 	// more: the database has submitters beyond after, which have not been
 	// read. Those that were read leave the line with their turn.
 	more  bool
@@ -109,7 +110,7 @@ func (t *Turns) Freed(tenants ...string) {
 	defer t.mu.Unlock()
 	for _, tenant := range tenants {
 		if l := t.tenants[tenant]; l != nil {
-			l.fullUntil = time.Time{}
+			l.fullUntil, l.freed = time.Time{}, true
 		}
 	}
 }

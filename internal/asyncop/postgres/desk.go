@@ -86,6 +86,10 @@ type claiming struct {
 // of a name.
 const tenantLocks = 0x61737967 // "asyg"
 
+// idleSQL ends the transaction of a node that stands still, so that it keeps no
+// tenant's lock from the others.
+const idleSQL = "SET LOCAL idle_in_transaction_session_timeout = '5s'"
+
 // Running begins the transaction, waits until no one else claims of its tenants,
 // and counts.
 func (c *claiming) Running(ctx context.Context, mutations map[string][]string) (map[string]asyncop.Tally, error) {
@@ -98,6 +102,7 @@ func (c *claiming) Running(ctx context.Context, mutations map[string][]string) (
 	tallies := make(map[string]asyncop.Tally, len(c.tenants))
 	batch := &pgx.Batch{}
 	batch.Queue("begin")
+	batch.Queue(idleSQL)
 	batch.Queue(lockTenantsSQL, c.tenants, tenantLocks)
 	batch.Queue(runningSQL, c.node, tenants, names).Query(func(rows pgx.Rows) error {
 		var tenant, name string
