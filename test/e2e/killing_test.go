@@ -21,7 +21,7 @@ import (
 )
 
 var (
-	kills = flag.Int("kills", 3, "how often nodes are killed, or the database is restarted, under load")
+	kills = flag.Int("kills", 2, "how often nodes are killed, or the database is restarted, under load")
 	seed  = flag.Uint64("seed", 0, "of what is random under load; 0 for another each time")
 )
 

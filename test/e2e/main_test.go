@@ -38,7 +38,7 @@ func runAll(m *testing.M) (code int) {
 		return 1
 	}
 	// These tests wait more than they compute. The command line has the last word.
-	if err := flag.Set("test.parallel", "4"); err != nil {
+	if err := flag.Set("test.parallel", "6"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

@@ -96,7 +96,7 @@ func TestAMutationAtItsBoundKeepsNoOtherWaiting(t *testing.T) {
 func TestATenantsBacklogKeepsNoOtherTenantWaiting(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, store string) {
-		const backlog, concurrency = 2000, 4
+		const backlog, concurrency = 800, 4
 		var first atomic.Int64 // of the backlog, when the other tenant's comes
 		var upstream *script
 		upstream = perform(t, map[string]act{

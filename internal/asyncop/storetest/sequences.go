@@ -35,17 +35,20 @@ const (
 
 var modelRetention = asyncop.Retention{Result: 4*tick + half, Operation: 9*tick + half}
 
-// sequences is how many CheckModel runs unless -rapid.checks says otherwise.
-const sequences = "500"
+// usual is what CheckModel runs unless rapid's own flags say otherwise: so many
+// sequences of about so many steps.
+var usual = map[string]string{"rapid.checks": "500", "rapid.steps": "20"}
 
 // CheckModel runs random sequences of all transitions, by several nodes that may
 // be lost and late, on a store and on the model, and compares the two after each
 // step. A sequence that fails is made shorter and printed with its seed.
 func CheckModel(t *testing.T, world World) {
 	t.Helper()
-	if checks := flag.Lookup("rapid.checks"); checks.Value.String() == checks.DefValue {
-		if err := checks.Value.Set(sequences); err != nil {
-			t.Fatal(err)
+	for name, value := range usual {
+		if f := flag.Lookup(name); f.Value.String() == f.DefValue {
+			if err := f.Value.Set(value); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
