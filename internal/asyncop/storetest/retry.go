@@ -19,6 +19,7 @@ var retryRules = map[string]rule{
 	"ALostOneFailsNoNeighboursRetry":  lostOneInRetryBatch,
 	"AnEndlessBackoffIsNoError":       endlessBackoff,
 	"TheScheduleMovesButNotTheExpiry": scheduleMoves,
+	"ARetryThatEndsMovesNoSchedule":   endMovesNothing,
 }
 
 func retryIsQueued(t *testing.T, f fixture) {
@@ -160,4 +161,16 @@ func scheduleMoves(t *testing.T, f fixture) {
 	}
 	expect(t, "start before", op.StartBefore, claim.Operation.StartBefore)
 	expect(t, "created", op.CreatedAt, claim.Operation.CreatedAt)
+}
+
+// In PostgreSQL, notBefore of what had ended by its last retry lay in the future.
+func endMovesNothing(t *testing.T, f fixture) {
+	last := f.submitAndClaim(t, singleShot)
+	f.retry(t, last, unknown, after(time.Hour))
+	expect(t, "not before, failed", f.get(t, last.Operation.ID).NotBefore, last.Operation.NotBefore)
+
+	cancelled := f.submitAndClaim(t)
+	f.cancel(t, cancelled.Operation.ID)
+	f.retry(t, cancelled, unknown, after(time.Hour))
+	expect(t, "not before, cancelled", f.get(t, cancelled.Operation.ID).NotBefore, cancelled.Operation.NotBefore)
 }

@@ -28,7 +28,9 @@ SET state = CASE
     attempt_log = async_logged(o.attempt_log, o.started_at, greatest(now(), o.started_at), o.node,
         failed.code, failed.execution),
     due = failed.backoff <= 0,
-    not_before = now() + failed.backoff * interval '1 microsecond',
+    not_before = CASE
+        WHEN o.cancellation_requested OR (o.attempts >= o.max_attempts AND NOT failed.uncounted) THEN o.not_before
+        ELSE now() + failed.backoff * interval '1 microsecond' END,
     claim_token = NULL,
     node = NULL
 FROM failed JOIN held ON held.id = failed.id
