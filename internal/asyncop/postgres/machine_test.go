@@ -16,7 +16,12 @@ SET created_at = created_at - $1 * interval '1 microsecond',
     not_before = not_before - $1 * interval '1 microsecond',
     start_before = start_before - $1 * interval '1 microsecond',
     started_at = started_at - $1 * interval '1 microsecond',
-    finished_at = finished_at - $1 * interval '1 microsecond'`
+    finished_at = finished_at - $1 * interval '1 microsecond',
+    attempt_log = (
+        SELECT coalesce(jsonb_agg(entry || jsonb_build_object(
+            'started_at', (entry ->> 'started_at')::timestamptz - $1 * interval '1 microsecond',
+            'finished_at', (entry ->> 'finished_at')::timestamptz - $1 * interval '1 microsecond') ORDER BY place), '[]')
+        FROM jsonb_array_elements(attempt_log) WITH ORDINALITY AS logged (entry, place))`
 
 func TestTheStoreDoesWhatTheModelDoes(t *testing.T) {
 	t.Parallel()

@@ -13,7 +13,11 @@ const shiftSQL = `
 UPDATE async_nodes SET heartbeat_at = heartbeat_at - ?1;
 UPDATE async_operations
 SET created_at = created_at - ?1, not_before = not_before - ?1, start_before = start_before - ?1,
-    started_at = started_at - ?1, finished_at = finished_at - ?1`
+    started_at = started_at - ?1, finished_at = finished_at - ?1,
+    attempt_log = (
+        SELECT json_group_array(json_patch(value, json_object(
+            'started_at', value ->> 'started_at' - ?1, 'finished_at', value ->> 'finished_at' - ?1)))
+        FROM json_each(attempt_log))`
 
 func TestTheStoreDoesWhatTheModelDoes(t *testing.T) {
 	t.Parallel()

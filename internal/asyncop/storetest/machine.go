@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -21,25 +22,41 @@ type model struct {
 
 // modelled is one operation. Instants are on the model's clock.
 type modelled struct {
-	id                 uuid.UUID
-	tenant, subject    string
-	key                string
-	fingerprint        [32]byte
-	idempotent         bool
-	attempts, most     int
-	state              asyncop.State
-	execution          asyncop.Execution
-	code               asyncop.Code // of the last failure
-	codeBefore         asyncop.Code // before the running attempt
-	cancelling         bool
-	result, purged     bool
-	revision           int64
-	logged             int
-	notBefore, startBy time.Duration
-	waits              bool // for notBefore, and no claim has looked since
-	finished           time.Duration
-	token              uuid.UUID
-	node               string
+	id              uuid.UUID
+	tenant, subject string
+	key             string
+	fingerprint     [32]byte
+	idempotent      bool
+	bounded         bool // it names the mutation that rooms bound
+	priority        int
+	attempts, most  int
+
+	state      asyncop.State
+	execution  asyncop.Execution
+	failure    *asyncop.Failure // the last; hidden while it runs
+	cancelling bool
+	result     string
+	purged     bool
+	revision   int64
+	log        []modelAttempt // whole; the running attempt last
+
+	created, notBefore, startBy, finished time.Duration
+	// waits for notBefore, and no claim has looked since.
+	waits bool
+	// due is notBefore as the store has it, for the order of claims alone:
+	// what the model holds equal came some microseconds apart.
+	due time.Time
+
+	token uuid.UUID
+	node  string
+}
+
+// modelAttempt is an entry of an attempt log. Finished is 0 while it runs.
+type modelAttempt struct {
+	Node              string
+	Code              asyncop.Code
+	Execution         asyncop.Execution
+	Started, Finished time.Duration
 }
 
 // modelClaim is a claim that was made, whether it is still held or not.
@@ -67,8 +84,33 @@ func (m *model) keyed(s asyncop.Submission) *modelled {
 	return nil
 }
 
-func (op *modelled) due(now time.Duration) bool {
-	return op.state == asyncop.Queued && op.notBefore <= now && op.startBy > now
+// due answers what may be claimed now, as far as the operations go.
+func (m *model) due() (due []*modelled) {
+	for _, op := range m.operations {
+		if op.state == asyncop.Queued && op.notBefore <= m.now && op.startBy > m.now {
+			due = append(due, op)
+		}
+	}
+	return due
+}
+
+// running counts what runs of a tenant, and how much of it is bounded.
+func (m *model) running(tenant string) (all, bounded int) {
+	for _, op := range m.operations {
+		if op.tenant != tenant || op.state != asyncop.Running {
+			continue
+		}
+		if all++; op.bounded {
+			bounded++
+		}
+	}
+	return all, bounded
+}
+
+// before reports whether op is claimed before another of its submitter.
+func (op *modelled) before(other *modelled) bool {
+	return cmp.Or(
+		cmp.Compare(other.priority, op.priority), op.due.Compare(other.due), slices.Compare(op.id[:], other.id[:])) < 0
 }
 
 // held is the operation that a claim still holds.
@@ -87,19 +129,27 @@ func (m *model) look() {
 }
 
 func (m *model) claim(op *modelled, node string, token uuid.UUID) {
-	op.state, op.node, op.token, op.codeBefore = asyncop.Running, node, token, op.code
+	op.state, op.node, op.token = asyncop.Running, node, token
 	op.attempts++
-	op.logged++
+	op.log = append(op.log, modelAttempt{Node: node, Started: m.now})
 	op.revision++
 	m.claims = append(m.claims, modelClaim{node, asyncop.ClaimRef{ID: op.id, Token: token}})
 }
 
-// leave ends an attempt. CANCELLED and FAILED are ends of the operation too.
-func (m *model) leave(op *modelled, state asyncop.State, code asyncop.Code) {
-	op.state, op.token, op.node = state, uuid.Nil, ""
+// attempted ends the running attempt. The operation's execution never falls.
+func (m *model) attempted(op *modelled, code asyncop.Code, execution asyncop.Execution) {
+	last := &op.log[len(op.log)-1]
+	last.Code, last.Execution, last.Finished = code, execution, m.now
+	op.execution = max(op.execution, execution)
+}
+
+// become moves an operation on from QUEUED or RUNNING. One that is CANCELLED
+// has no other failure.
+func (m *model) become(op *modelled, state asyncop.State, failure *asyncop.Failure) {
+	op.state, op.token, op.node, op.failure = state, uuid.Nil, "", failure
 	op.revision++
-	if op.code = code; state == asyncop.Cancelled {
-		op.code = asyncop.CodeCancelled
+	if state == asyncop.Cancelled {
+		op.failure = &asyncop.Failure{Code: asyncop.CodeCancelled, Message: asyncop.MessageCancelled}
 	}
 	if state.Terminal() {
 		op.finished = m.now
@@ -111,13 +161,13 @@ func (m *model) finish(op *modelled, outcome asyncop.Outcome) {
 	if failure := outcome.Failure(); failure != nil {
 		code = failure.Code
 	}
-	op.execution = max(op.execution, outcome.Execution())
-	op.result = outcome.Result() != nil
-	m.leave(op, outcome.State(), code)
+	m.attempted(op, code, outcome.Execution())
+	op.result = string(outcome.Result())
+	m.become(op, outcome.State(), outcome.Failure())
 }
 
 func (m *model) retry(op *modelled, r asyncop.Retried) {
-	op.execution = max(op.execution, r.Failure.Execution)
+	m.attempted(op, r.Failure.Code, r.Failure.Execution)
 	next := asyncop.Queued
 	switch {
 	case op.cancelling:
@@ -131,18 +181,17 @@ func (m *model) retry(op *modelled, r asyncop.Retried) {
 	if next == asyncop.Queued {
 		op.notBefore, op.waits = m.now+r.After, r.After > 0
 	}
-	m.leave(op, next, r.Failure.Code)
+	m.become(op, next, &r.Failure)
 }
 
 func (m *model) release(op *modelled) {
 	op.attempts--
-	op.logged--
+	op.log = op.log[:len(op.log)-1]
 	next := asyncop.Queued
 	if op.cancelling {
 		next = asyncop.Cancelled
-		op.logged = max(op.logged, 0)
 	}
-	m.leave(op, next, op.codeBefore)
+	m.become(op, next, op.failure)
 }
 
 // recover answers what the claims of silent nodes come to.
@@ -156,7 +205,7 @@ func (m *model) recover(staleAfter time.Duration) (taken []uuid.UUID) {
 		if _, alive := m.nodes[op.node]; op.state != asyncop.Running || alive {
 			continue
 		}
-		op.execution = max(op.execution, asyncop.UnknownExecution)
+		m.attempted(op, asyncop.CodeOutcomeUnknown, asyncop.UnknownExecution)
 		next := asyncop.Failed
 		switch {
 		case op.cancelling:
@@ -164,20 +213,24 @@ func (m *model) recover(staleAfter time.Duration) (taken []uuid.UUID) {
 		case op.idempotent && op.attempts < op.most:
 			next = asyncop.Queued
 		}
-		m.leave(op, next, asyncop.CodeOutcomeUnknown)
+		m.become(op, next, &asyncop.Failure{Code: asyncop.CodeOutcomeUnknown, Message: asyncop.MessageWorkerLost})
 		taken = append(taken, op.id)
 	}
 	return taken
 }
 
-func (m *model) expire() (expired []uuid.UUID) {
+// overdue answers what must expire now.
+func (m *model) overdue() (overdue []*modelled) {
 	for _, op := range m.operations {
 		if op.state == asyncop.Queued && op.startBy <= m.now {
-			m.leave(op, asyncop.Failed, asyncop.CodeStartDeadlineExceeded)
-			expired = append(expired, op.id)
+			overdue = append(overdue, op)
 		}
 	}
-	return expired
+	return overdue
+}
+
+func (m *model) expire(op *modelled) {
+	m.become(op, asyncop.Failed, &asyncop.Failure{Code: asyncop.CodeStartDeadlineExceeded, Message: asyncop.MessageStartDeadline})
 }
 
 func (m *model) cancel(op *modelled) asyncop.CancelOutcome {
@@ -192,7 +245,7 @@ func (m *model) cancel(op *modelled) asyncop.CancelOutcome {
 		return asyncop.CancelRequested
 	}
 	op.cancelling = true
-	m.leave(op, asyncop.Cancelled, asyncop.CodeCancelled)
+	m.become(op, asyncop.Cancelled, nil)
 	return asyncop.CancelledNow
 }
 
@@ -205,8 +258,8 @@ func (m *model) sweep(retention asyncop.Retention) (swept asyncop.Swept) {
 		return old
 	})
 	for _, op := range m.operations {
-		if op.result && m.now-op.finished >= retention.Result {
-			op.result, op.purged = false, true
+		if op.result != "" && m.now-op.finished >= retention.Result {
+			op.result, op.purged = "", true
 			op.revision++
 			swept.Purged++
 		}
@@ -214,18 +267,22 @@ func (m *model) sweep(retention asyncop.Retention) (swept asyncop.Swept) {
 	return swept
 }
 
+// nextScheduled is how long until a row comes due that no claim has made due.
+func (m *model) nextScheduled() (in time.Duration, ok bool) {
+	for _, op := range m.operations {
+		if op.state == asyncop.Queued && op.waits && (!ok || op.notBefore-m.now < in) {
+			in, ok = op.notBefore-m.now, true
+		}
+	}
+	return in, ok
+}
+
 // nextDue is how long until a row comes due or expires.
 func (m *model) nextDue() (in time.Duration, ok bool) {
+	in, ok = m.nextScheduled()
 	for _, op := range m.operations {
-		if op.state != asyncop.Queued {
-			continue
-		}
-		next := op.startBy
-		if op.waits {
-			next = min(next, op.notBefore)
-		}
-		if !ok || next-m.now < in {
-			in, ok = next-m.now, true
+		if op.state == asyncop.Queued && (!ok || op.startBy-m.now < in) {
+			in, ok = op.startBy-m.now, true
 		}
 	}
 	return in, ok
