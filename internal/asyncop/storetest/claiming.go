@@ -10,16 +10,19 @@ import (
 	"asyncgate/internal/asyncop"
 )
 
-var modelNodes = rapid.SampledFrom([]string{"node-1", "node-2", "node-3"})
+var (
+	nodeNames  = []string{"node-1", "node-2", "node-3"}
+	modelNodes = rapid.SampledFrom(nodeNames)
+)
 
 // drawRooms draws what may run of each tenant.
 func (c *check) drawRooms(t *rapid.T) map[string]asyncop.Room {
 	rooms := map[string]asyncop.Room{}
 	for _, tenant := range c.tenants {
 		rooms[tenant] = asyncop.Room{
-			Closed:    rapid.IntRange(0, 5).Draw(t, "closed") == 0,
-			Running:   rapid.IntRange(0, 2).Draw(t, "running"),
-			Most:      rapid.SampledFrom([]int{0, 0, 0, 1}).Draw(t, "most"),
+			Closed:    rapid.IntRange(0, 9).Draw(t, "closed") == 9,
+			Running:   rapid.SampledFrom([]int{0, 0, 0, 1, 2, 3}).Draw(t, "running"),
+			Most:      rapid.SampledFrom([]int{0, 0, 0, 0, 1}).Draw(t, "most"),
 			Mutations: map[string]int{bounded: rapid.IntRange(1, 2).Draw(t, "of the mutation")},
 		}
 	}
@@ -29,9 +32,7 @@ func (c *check) drawRooms(t *rapid.T) map[string]asyncop.Room {
 func (c *check) claim(t *rapid.T) {
 	intake := asyncop.Intake{Node: modelNodes.Draw(t, "node"), Limit: rapid.IntRange(1, 4).Draw(t, "limit"), Look: true}
 	if rapid.Bool().Draw(t, "heartbeat first") {
-		_, err := c.Store.Heartbeat(c.t.Context(), intake.Node, nil)
-		must(t, 0, err)
-		c.model.nodes[intake.Node] = c.model.now
+		c.beat(t, intake.Node)
 	}
 	rooms := c.drawRooms(t)
 	intake.Room = func(tenant string) asyncop.Room { return rooms[tenant] }
@@ -43,6 +44,10 @@ func (c *check) claim(t *rapid.T) {
 	if n := len(claimed.Claims); n < least || n > most {
 		c.failf(t, "%d claims, want %d to %d", n, least, most)
 	}
+	// In the order of their ids, not of the answer: a seed means one sequence.
+	slices.SortFunc(claimed.Claims, func(a, b asyncop.Claim) int {
+		return slices.Compare(a.Operation.ID[:], b.Operation.ID[:])
+	})
 	for _, claim := range claimed.Claims {
 		op := c.model.find(claim.Operation.ID)
 		if op == nil || !slices.Contains(due, op) {
@@ -151,6 +156,12 @@ func (c *check) claimedTells(t *rapid.T, claimed asyncop.Claimed, node string) {
 	c.sameWait(t, "another row comes due", claimed.Next, claimed.Next >= 0, c.model.nextScheduled)
 }
 
+func (c *check) beat(t *rapid.T, node string) {
+	_, err := c.Store.Heartbeat(c.t.Context(), node, nil)
+	must(t, 0, err)
+	c.model.nodes[node] = c.model.now
+}
+
 func (c *check) heartbeat(t *rapid.T) {
 	node := modelNodes.Draw(t, "node")
 	refs := make([]asyncop.ClaimRef, len(c.model.claims)) // those of others too, which read as lost
@@ -176,7 +187,7 @@ func (c *check) heartbeat(t *rapid.T) {
 // drawClaims draws claims that were made, held or lost, some of them twice.
 func (c *check) drawClaims(t *rapid.T) (refs []asyncop.ClaimRef) {
 	if len(c.model.claims) == 0 {
-		return nil
+		t.Skip("nothing was claimed yet: another step")
 	}
 	var held []asyncop.ClaimRef
 	for _, claim := range c.model.claims {
@@ -247,7 +258,7 @@ func (c *check) retry(t *rapid.T) {
 	batch := make([]asyncop.Retried, len(refs))
 	for i, ref := range refs {
 		batch[i] = asyncop.Retried{Claim: ref, Failure: modelFailures.Draw(t, "failure"), Uncounted: rapid.Bool().Draw(t, "uncounted")}
-		if rapid.Bool().Draw(t, "later") {
+		if rapid.IntRange(0, 2).Draw(t, "later") == 2 {
 			batch[i].After = beyond(t, "backoff", 3)
 		}
 	}
@@ -267,4 +278,17 @@ func (c *check) recover(t *rapid.T) {
 	for _, id := range taken {
 		delete(c.stuck, c.model.find(id).tenant)
 	}
+}
+
+// loseNode lets one node fall silent for the stale time while the others live.
+// What it reports later is late.
+func (c *check) loseNode(t *rapid.T) {
+	lost := modelNodes.Draw(t, "lost")
+	c.passed(t, 2*tick)
+	for _, node := range nodeNames {
+		if node != lost {
+			c.beat(t, node)
+		}
+	}
+	c.recover(t)
 }

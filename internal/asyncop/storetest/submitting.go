@@ -30,7 +30,7 @@ func (c *check) drawSubmission(t *rapid.T) (asyncop.Submission, *modelled) {
 	s.IdempotencyKey = modelKeys.Draw(t, "key")
 	s.Fingerprint = sha256.Sum256([]byte(modelPrints.Draw(t, "fingerprint")))
 	s.Idempotent = rapid.Bool().Draw(t, "idempotent")
-	s.MaxAttempts = rapid.IntRange(1, 3).Draw(t, "max attempts")
+	s.MaxAttempts = rapid.SampledFrom([]int{1, 2, 3, 3}).Draw(t, "max attempts")
 	s.Priority = rapid.IntRange(0, 2).Draw(t, "priority")
 	op := &modelled{
 		id: s.ID, tenant: s.Tenant, subject: s.Subject, key: s.IdempotencyKey, fingerprint: s.Fingerprint,
@@ -92,7 +92,7 @@ func (c *check) submit(t *rapid.T) {
 func (c *check) submitted(t *rapid.T, s asyncop.Submission, got asyncop.Submitted, holder *modelled) {
 	if holder.fingerprint != s.Fingerprint {
 		if !errors.Is(got.Err, asyncop.ErrKeyReused) {
-			c.failf(t, "a key that was used for something else: %+v", got)
+			c.failf(t, "a key that was used for something else: %s, %v", got.Operation.ID, got.Err)
 		}
 		return
 	}
@@ -144,7 +144,7 @@ func (c *check) drawScope(t *rapid.T, op *modelled) (asyncop.Scope, bool) {
 
 func (c *check) cancel(t *rapid.T) {
 	if len(c.model.operations) == 0 {
-		return
+		t.Skip("nothing was submitted yet: another step")
 	}
 	op := rapid.SampledFrom(c.model.operations).Draw(t, "operation")
 	scope, reaches := c.drawScope(t, op)
