@@ -189,15 +189,15 @@ func (c *check) drawClaims(t *rapid.T) (refs []asyncop.ClaimRef) {
 	if len(c.model.claims) == 0 {
 		t.Skip("nothing was claimed yet: another step")
 	}
-	var held []asyncop.ClaimRef
+	var held []modelClaim
 	for _, claim := range c.model.claims {
 		if c.model.held(claim.ref) != nil {
-			held = append(held, claim.ref)
+			held = append(held, claim)
 		}
 	}
 	for range rapid.IntRange(1, 2).Draw(t, "claims") {
 		if len(held) > 0 && rapid.IntRange(0, 3).Draw(t, "any") > 0 {
-			refs = append(refs, rapid.SampledFrom(held).Draw(t, "held"))
+			refs = append(refs, rapid.SampledFrom(held).Draw(t, "held").ref)
 			continue
 		}
 		refs = append(refs, rapid.SampledFrom(c.model.claims).Draw(t, "claim").ref)

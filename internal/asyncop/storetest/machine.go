@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -18,10 +19,19 @@ type model struct {
 	operations []*modelled
 	nodes      map[string]time.Duration // last heartbeat of those that are registered
 	claims     []modelClaim             // all that were ever made
+	names      []string                 // of what was ever made, each after its id
+}
+
+// add adds an operation, and names it after its place.
+func (m *model) add(op *modelled) {
+	op.name = fmt.Sprintf("operation-%d", len(m.names)/2)
+	m.names = append(m.names, op.id.String(), op.name)
+	m.operations = append(m.operations, op)
 }
 
 // modelled is one operation. Instants are on the model's clock.
 type modelled struct {
+	name            string
 	id              uuid.UUID
 	tenant, subject string
 	key             string
@@ -59,10 +69,20 @@ type modelAttempt struct {
 	Started, Finished time.Duration
 }
 
+// GoString is how a draw is printed.
+func (op *modelled) GoString() string { return op.name }
+
 // modelClaim is a claim that was made, whether it is still held or not.
 type modelClaim struct {
+	op   *modelled
 	node string
 	ref  asyncop.ClaimRef
+	made time.Duration
+}
+
+// GoString is how a draw is printed.
+func (c modelClaim) GoString() string {
+	return fmt.Sprintf("of %s by %s at %s", c.op.name, c.node, c.made)
 }
 
 func (m *model) find(id uuid.UUID) *modelled {
@@ -133,7 +153,7 @@ func (m *model) claim(op *modelled, node string, token uuid.UUID) {
 	op.attempts++
 	op.log = append(op.log, modelAttempt{Node: node, Started: m.now})
 	op.revision++
-	m.claims = append(m.claims, modelClaim{node, asyncop.ClaimRef{ID: op.id, Token: token}})
+	m.claims = append(m.claims, modelClaim{op, node, asyncop.ClaimRef{ID: op.id, Token: token}, m.now})
 }
 
 // attempted ends the running attempt. The operation's execution never falls.

@@ -2,7 +2,10 @@ package storetest
 
 import (
 	"flag"
+	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -108,12 +111,17 @@ func (c *check) steps() map[string]func(*rapid.T) {
 // late reports whether the sequence has taken too long to be judged.
 func (c *check) late() bool { return time.Since(c.began) > mostReal }
 
-// failf ends the sequence: the store and the model differ.
+var anyID = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+
+// failf ends the sequence: the store and the model differ. It names operations
+// by their place, since rapid shortens a sequence only as long as its failure
+// reads the same, and ids are fresh each time.
 func (c *check) failf(t *rapid.T, format string, args ...any) {
 	if c.late() {
 		t.Skip("the machine is too slow for this sequence")
 	}
-	t.Fatalf(format, args...)
+	what := strings.NewReplacer(c.model.names...).Replace(fmt.Sprintf(format, args...))
+	t.Fatal(anyID.ReplaceAllString(what, "another"))
 }
 
 func must[T any](t *rapid.T, value T, err error) T {
@@ -153,11 +161,11 @@ func (c *check) look(t *rapid.T) {
 func (c *check) sameWait(t *rapid.T, what string, in time.Duration, ok bool, of func() (time.Duration, bool)) {
 	want, some := of()
 	if ok != some {
-		c.failf(t, "%s: %v in %s, want %v in %s", what, ok, in, some, want)
+		c.failf(t, "%s: %v in %s, want %v in %s", what, ok, in.Round(time.Second), some, want)
 	}
 	in, want = max(in, 0), max(want, 0)
 	if ok && (in > want+slack || in < want-time.Since(c.began)-slack) {
-		c.failf(t, "%s in %s, want %s", what, in, want)
+		c.failf(t, "%s in %s, want %s", what, in.Round(time.Second), want)
 	}
 }
 

@@ -78,11 +78,11 @@ func (c *check) submit(t *rapid.T) {
 		// Which of two in one batch comes first is the store's affair.
 		if other := slices.IndexFunc(batch, func(s asyncop.Submission) bool { return s.ID == got.Operation.ID }); holder == nil && other > i {
 			holder = fresh[other]
-			c.model.operations = append(c.model.operations, holder)
+			c.model.add(holder)
 		}
 		if holder == nil {
 			holder = fresh[i]
-			c.model.operations = append(c.model.operations, holder)
+			c.model.add(holder)
 		}
 		c.submitted(t, batch[i], got, holder)
 	}
