@@ -2,6 +2,7 @@ package asyncop
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -122,9 +123,7 @@ func (r *rounds) lookAgain() bool {
 // whether another round would do something else.
 func (r *rounds) round(ctx context.Context, want int, tenants []string) (changed bool, err error) {
 	var turns []Turn
-	var found []Candidate
-	var passedOver []uuid.UUID
-	var moved []Moved
+	var c choice
 	rooms := map[string]*space{}
 	claims, err := r.desk.Within(ctx, r.intake, tenants, func(ctx context.Context, tx Transaction) ([]Claim, error) {
 		running, err := tx.Running(ctx, r.bounded(tenants))
@@ -138,27 +137,27 @@ func (r *rounds) round(ctx context.Context, want int, tenants []string) (changed
 		if len(turns) == 0 {
 			return nil, nil
 		}
-		if found, err = tx.Candidates(ctx, turns); err != nil {
+		found, err := tx.Candidates(ctx, turns)
+		if err != nil {
 			return nil, err
 		}
-		var ids []uuid.UUID
-		ids, passedOver, moved = choose(turns, found, r.intake.room, rooms)
-		return tx.Claim(ctx, ids, moved)
+		c = choose(turns, found, r.intake.room, rooms)
+		return tx.Claim(ctx, c.ids, c.moved)
 	})
 	if err != nil {
 		return false, err
 	}
 	r.claims = append(r.claims, claims...)
-	for _, m := range moved {
+	for _, m := range c.moved {
 		r.turns.Add(m.Backlog)
 	}
 	taken := map[string]int{}
 	for _, claim := range claims {
 		taken[claim.Operation.Tenant]++
 	}
+	dropped := r.turns.served(turns, c)
 	full := r.turns.full(rooms, taken, r.intake.room)
-	dropped := r.turns.served(turns, found, passedOver)
-	return full || dropped || len(moved) > 0 || len(claims) > 0, nil
+	return full || dropped || len(c.moved) > 0 || len(claims) > 0, nil
 }
 
 // bounded is the mutations to count, by tenant.
@@ -227,7 +226,7 @@ func (t *Turns) refill(ctx context.Context, desk Desk) error {
 	t.mu.Lock()
 	var after []Backlog
 	for _, l := range t.lines {
-		if l.more && len(l.submitters) == 0 {
+		if l.more && !slices.ContainsFunc(l.submitters, func(s *stand) bool { return s.paged }) {
 			l.after.Tenant = l.tenant
 			after = append(after, l.after)
 		}
@@ -252,8 +251,12 @@ func (t *Turns) read(ctx context.Context, desk Desk, after []Backlog) error {
 	read := map[string]int{}
 	for _, b := range backlogs {
 		read[b.Tenant]++
-		t.add(b)
-		if l := t.tenants[b.Tenant]; l != nil && read[b.Tenant] == page {
+		l := t.line(b.Tenant)
+		s, fresh := l.add(b)
+		if s.paged = true; fresh && l.fullOf != nil && l.fullOf.admits(b.Lane) {
+			l.stir()
+		}
+		if read[b.Tenant] == page {
 			l.more, l.after = true, b
 		}
 	}

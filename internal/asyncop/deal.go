@@ -3,8 +3,6 @@ package asyncop
 import (
 	"slices"
 	"time"
-
-	"github.com/google/uuid"
 )
 
 // Turn is what one submitter may take now from one of its lanes. The lanes of
@@ -32,7 +30,7 @@ func (t *Turns) next(n int, room func(tenant string) Room) []string {
 		bounds := room(l.tenant)
 		if !bounds.Closed && (now.After(l.fullUntil) || !bounds.sameAs(l.fullFor)) {
 			tenants = append(tenants, l.tenant)
-			l.freed = false
+			l.stirred = false
 		}
 	}
 	return tenants
@@ -101,39 +99,108 @@ func toEnd[T comparable](items []T, item T) {
 	items[len(items)-1] = item
 }
 
+// toFront moves an item to the front, in place.
+func toFront[T comparable](items []T, item T) {
+	at := slices.Index(items, item)
+	copy(items[1:at+1], items[:at])
+	items[0] = item
+}
+
 // full marks the tenants that have no room beside what was taken, or none for
-// what waits, and answers whether there were any. What a tenant was dealt is not
-// what it took: there may have been less.
+// what waits, and answers whether there is something else to try. What a tenant
+// was dealt is not what it took: there may have been less.
 func (t *Turns) full(rooms map[string]*space, taken map[string]int, room func(tenant string) Room) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	until, some := time.Now().Add(fullFor), false
+	now, some := time.Now(), false
 	for tenant, space := range rooms {
 		l := t.tenants[tenant]
-		if l != nil && !l.freed && (space.most <= taken[tenant] || l.first(space) == nil) {
-			l.fullUntil, l.fullFor, some = until, room(tenant), true
+		if l == nil {
+			continue
+		}
+		if taken[tenant] > 0 {
+			l.passSince = time.Time{}
+		}
+		hasRoom := space.most > taken[tenant]
+		switch {
+		case l.stirred || (hasRoom && l.first(space) != nil):
+		case hasRoom && l.more: // it may be for someone beyond
+			some = true
+			l.turnPage(now)
+		default:
+			some = true
+			if !hasRoom {
+				space = nil
+			}
+			l.rest(now, room(tenant), space)
 		}
 	}
 	return some
 }
 
-// served drops the backlogs that gave less than they were asked for and have
-// nothing left of it, and those that leave the line with their turn. It answers
-// whether any was dropped.
-func (t *Turns) served(turns []Turn, found []Candidate, passedOver []uuid.UUID) bool {
-	gave, keep := map[Backlog]int{}, map[Backlog]bool{}
-	for _, c := range found {
-		gave[c.Backlog]++
-		keep[c.Backlog] = keep[c.Backlog] || slices.Contains(passedOver, c.ID)
+// rest passes the line over for a while: ten times as long as it took to find
+// that no page of it has room for anyone.
+func (l *line) rest(now time.Time, bounds Room, left *space) {
+	pause := fullFor
+	if !l.passSince.IsZero() {
+		pause = max(pause, 10*now.Sub(l.passSince))
 	}
+	l.fullUntil, l.fullFor, l.fullOf, l.passSince = now.Add(pause), bounds, left, time.Time{}
+}
+
+// turnPage removes those of the page for whom there is no room: they are read
+// again.
+func (l *line) turnPage(now time.Time) {
+	if l.passSince.IsZero() {
+		l.passSince = now
+	}
+	for _, s := range slices.Clone(l.submitters) {
+		if s.paged {
+			l.remove(s)
+		}
+	}
+}
+
+// rotate makes those who took last the last in their lines. It needs mu.
+func (t *Turns) rotate(took []Submitter) {
+	last := map[Submitter]int{}
+	for i, s := range took {
+		last[s] = i
+	}
+	for i, s := range took {
+		if l := t.tenants[s.Tenant]; last[s] == i && l != nil && l.by[s] != nil {
+			toEnd(l.submitters, l.by[s])
+		}
+	}
+}
+
+// served drops what a round has found empty, and those who leave the line with
+// their turn; who was passed over for want of room is next. It answers whether
+// any was dropped.
+func (t *Turns) served(turns []Turn, c choice) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.rotate(c.order)
 	some := false
-	for _, turn := range turns {
+	for _, turn := range slices.Backward(turns) {
 		l := t.tenants[turn.Tenant]
-		if (gave[turn.Backlog] < turn.Most && !keep[turn.Backlog]) || (l != nil && l.more) {
-			some = t.drop(turn.Backlog) || some
+		if l == nil || l.by[turn.Submitter] == nil {
+			continue
 		}
+		s := l.by[turn.Submitter]
+		if c.waits[turn.Backlog] && c.took[turn.Submitter] == 0 {
+			toFront(l.submitters, s)
+			continue
+		}
+		s.paged = false
+		if s.added || (!l.more && (c.found[turn.Backlog] == turn.Most || c.waits[turn.Backlog])) {
+			continue
+		}
+		s.lanes = slices.DeleteFunc(s.lanes, func(lane string) bool { return lane == turn.Lane })
+		if some = true; len(s.lanes) == 0 {
+			l.remove(s)
+		}
+		t.leave(l)
 	}
 	return some
 }

@@ -104,33 +104,70 @@ type Moved struct {
 	Backlog
 }
 
-// choose picks what is claimed of the candidates: of each submitter as many as
-// it was dealt, by priority and age over its lanes, while there is room.
-func choose(turns []Turn, found []Candidate, room func(tenant string) Room, rooms map[string]*space) (ids, passedOver []uuid.UUID, moved []Moved) {
-	left := map[Submitter]int{}
+// choice is what a round does with its candidates.
+type choice struct {
+	ids   []uuid.UUID
+	order []Submitter // of ids
+	moved []Moved
+	found map[Backlog]int   // candidates
+	took  map[Submitter]int // of ids
+	waits map[Backlog]bool  // some were passed over
+}
+
+// choose picks what is claimed of the candidates. Submitters take turns, in the
+// order in which they were dealt theirs, so that they share the room that a
+// mutation has left; each takes its own by priority and age over its lanes.
+func choose(turns []Turn, found []Candidate, room func(tenant string) Room, rooms map[string]*space) choice {
+	c := choice{found: map[Backlog]int{}, took: map[Submitter]int{}, waits: map[Backlog]bool{}}
+	most, order := map[Submitter]int{}, []Submitter{}
 	for _, turn := range turns {
-		left[turn.Submitter] = max(left[turn.Submitter], turn.Most)
+		if most[turn.Submitter] == 0 {
+			order = append(order, turn.Submitter)
+		}
+		most[turn.Submitter] = max(most[turn.Submitter], turn.Most)
 	}
+	waiting := map[Submitter][]Candidate{}
 	slices.SortStableFunc(found, before)
-	for _, c := range found {
-		if lane := room(c.Tenant).Lane(c.Mutations); lane != c.Lane {
-			moved = append(moved, Moved{c.ID, Backlog{c.Submitter, lane}})
+	for _, candidate := range found {
+		c.found[candidate.Backlog]++
+		if lane := room(candidate.Tenant).Lane(candidate.Mutations); lane != candidate.Lane {
+			c.moved = append(c.moved, Moved{candidate.ID, Backlog{candidate.Submitter, lane}})
 			continue
 		}
-		space := rooms[c.Tenant]
-		if left[c.Submitter] == 0 || !space.fits(c.Mutations) {
-			passedOver = append(passedOver, c.ID)
-			continue
-		}
-		left[c.Submitter]--
-		for _, name := range c.Mutations {
-			if _, bounded := space.mutations[name]; bounded {
-				space.mutations[name]--
+		waiting[candidate.Submitter] = append(waiting[candidate.Submitter], candidate)
+	}
+	for took := true; took; {
+		took = false
+		for _, s := range order {
+			if c.took[s] < most[s] {
+				waiting[s], took = c.take(waiting[s], rooms[s.Tenant], took)
 			}
 		}
-		ids = append(ids, c.ID)
 	}
-	return ids, passedOver, moved
+	for _, left := range waiting {
+		for _, candidate := range left {
+			c.waits[candidate.Backlog] = true
+		}
+	}
+	return c
+}
+
+// take takes the first of a submitter's candidates that fits, and answers the
+// others.
+func (c *choice) take(waiting []Candidate, space *space, took bool) (left []Candidate, again bool) {
+	at := slices.IndexFunc(waiting, func(candidate Candidate) bool { return space.fits(candidate.Mutations) })
+	if at < 0 {
+		return waiting, took
+	}
+	taken := waiting[at]
+	c.ids, c.order = append(c.ids, taken.ID), append(c.order, taken.Submitter)
+	c.took[taken.Submitter]++
+	for _, name := range taken.Mutations {
+		if _, bounded := space.mutations[name]; bounded {
+			space.mutations[name]--
+		}
+	}
+	return slices.Delete(waiting, at, at+1), true
 }
 
 // before orders what one submitter has in several lanes.

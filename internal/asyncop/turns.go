@@ -20,19 +20,9 @@ type Backlog struct {
 	Lane string
 }
 
-// Compare orders backlogs as the index of due rows does.
-func (b Backlog) Compare(other Backlog) int {
-	return slices.Compare(
-		[]string{b.Tenant, b.Issuer, b.Subject, b.Lane},
-		[]string{other.Tenant, other.Issuer, other.Subject, other.Lane})
-}
-
-// The bounds of what a store keeps in memory of its backlogs; what is beyond
-// them is found in the database when its turn comes.
-const (
-	mostTenants    = 4096
-	mostSubmitters = 1024 // of one tenant
-)
+// mostSubmitters bounds whom a store remembers of one tenant of its own accord;
+// those beyond are read from the database when their turn comes.
+const mostSubmitters = 1024
 
 // fullFor is how long a tenant without room is passed over, unless one of its
 // operations ends here before.
@@ -58,13 +48,19 @@ type Turns struct {
 type line struct {
 	tenant     string
 	submitters []*stand // the first is next
+	by         map[Submitter]*stand
 	fullUntil  time.Time
-	fullFor    Room // the bounds that it was full for
-	freed      bool // room was made after its last round began
-	// more: the database has submitters beyond after, which have not been
-	// read. Those that were read leave the line with their turn.
+	fullFor    Room   // the bounds that it was full for
+	fullOf     *space // the room that it had left then, nil for none
+	// stirred: since its last round began, room was made or a lane has come.
+	stirred bool
+	// more: the database has submitters beyond after, which have not been read.
+	// Those of the page that was read leave the line with their turn, and the
+	// next page is read once none of them is left.
 	more  bool
 	after Backlog
+	// passSince is when pages began to be turned for want of room.
+	passSince time.Time
 }
 
 // stand is a submitter's place in its tenant's line.
@@ -72,6 +68,7 @@ type stand struct {
 	Submitter
 	lanes []string
 	added bool // something was added after its last turn began
+	paged bool // it was read, and has had no turn since
 }
 
 // NewTurns makes the memory of a store that was just opened: the first claim
@@ -83,7 +80,14 @@ func (t *Turns) Add(backlogs ...Backlog) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, b := range backlogs {
-		t.add(b)
+		l := t.line(b.Tenant)
+		if len(l.submitters) >= mostSubmitters && l.by[b.Submitter] == nil {
+			l.more = true
+			continue
+		}
+		if _, fresh := l.add(b); fresh {
+			l.stir()
+		}
 	}
 }
 
@@ -110,59 +114,45 @@ func (t *Turns) Freed(tenants ...string) {
 	defer t.mu.Unlock()
 	for _, tenant := range tenants {
 		if l := t.tenants[tenant]; l != nil {
-			l.fullUntil, l.freed = time.Time{}, true
+			l.stir()
 		}
 	}
 }
 
-// add needs mu.
-func (t *Turns) add(b Backlog) {
-	l := t.tenants[b.Tenant]
+// line is a tenant's, a new one at the end where it has none. It needs mu.
+func (t *Turns) line(tenant string) *line {
+	l := t.tenants[tenant]
 	if l == nil {
-		if len(t.lines) >= mostTenants {
-			t.doubt = true
-			return
-		}
-		l = &line{tenant: b.Tenant}
-		t.tenants[b.Tenant] = l
+		l = &line{tenant: tenant, by: map[Submitter]*stand{}}
+		t.tenants[tenant] = l
 		t.lines = append(t.lines, l)
 	}
-	l.add(b)
+	return l
 }
 
-func (l *line) add(b Backlog) {
-	at := slices.IndexFunc(l.submitters, func(s *stand) bool { return s.Submitter == b.Submitter })
-	switch {
-	case at >= 0:
-		s := l.submitters[at]
-		if s.added = true; !slices.Contains(s.lanes, b.Lane) {
-			s.lanes = append(s.lanes, b.Lane)
-		}
-	case len(l.submitters) >= mostSubmitters:
-		l.more = true
-	default:
-		l.submitters = append(l.submitters, &stand{Submitter: b.Submitter, lanes: []string{b.Lane}})
+// add puts a backlog in line, and answers its submitter's place, and whether the
+// lane is new there.
+func (l *line) add(b Backlog) (s *stand, fresh bool) {
+	if s = l.by[b.Submitter]; s == nil {
+		s = &stand{Submitter: b.Submitter}
+		l.by[b.Submitter] = s
+		l.submitters = append(l.submitters, s)
 	}
+	s.added = true
+	if slices.Contains(s.lanes, b.Lane) {
+		return s, false
+	}
+	s.lanes = append(s.lanes, b.Lane)
+	return s, true
 }
 
-// drop forgets a backlog that was found empty, unless something was added to it
-// meanwhile. It needs mu.
-func (t *Turns) drop(b Backlog) bool {
-	l := t.tenants[b.Tenant]
-	if l == nil {
-		return false
-	}
-	at := slices.IndexFunc(l.submitters, func(s *stand) bool { return s.Submitter == b.Submitter })
-	if at < 0 || l.submitters[at].added {
-		return false
-	}
-	s := l.submitters[at]
-	s.lanes = slices.DeleteFunc(s.lanes, func(lane string) bool { return lane == b.Lane })
-	if len(s.lanes) == 0 {
-		l.submitters = slices.Delete(l.submitters, at, at+1)
-	}
-	t.leave(l)
-	return true
+// stir makes the line be looked at though it was full a moment ago.
+func (l *line) stir() { l.fullUntil, l.stirred = time.Time{}, true }
+
+// remove takes a submitter out of the line.
+func (l *line) remove(s *stand) {
+	delete(l.by, s.Submitter)
+	l.submitters = slices.DeleteFunc(l.submitters, func(other *stand) bool { return other == s })
 }
 
 // leave takes a line away that has no one in it, and no one to come. It needs

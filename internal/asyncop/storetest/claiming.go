@@ -59,13 +59,12 @@ func (c *check) claim(t *rapid.T) {
 	c.inOrder(t, due)
 	for tenant, room := range rooms {
 		c.withinRoom(t, tenant, room, claimed.Claims)
-		c.stuck[tenant] = c.stuck[tenant] || c.waitsForMutation(tenant, room)
 	}
 	c.claimedTells(t, claimed, intake.Node)
 }
 
 // claimable is how many operations a claim must and may take. It may take less
-// of a tenant that is stuck, and of one whose Most was reached a moment ago.
+// of a tenant whose Most was reached a moment ago.
 func (c *check) claimable(due []*modelled, intake asyncop.Intake) (least, most int) {
 	if _, alive := c.model.nodes[intake.Node]; !alive {
 		return 0, 0
@@ -73,7 +72,7 @@ func (c *check) claimable(due []*modelled, intake asyncop.Intake) (least, most i
 	for _, tenant := range c.tenants {
 		room := intake.Room(tenant)
 		n := c.takable(due, tenant, room)
-		if room.Most == 0 && !c.stuck[tenant] {
+		if room.Most == 0 {
 			least += n
 		}
 		most += n
@@ -105,14 +104,6 @@ func (c *check) takable(due []*modelled, tenant string, room asyncop.Room) int {
 		n = min(n, room.Most)
 	}
 	return n
-}
-
-// waitsForMutation reports whether all that is due of a tenant is of the mutation
-// that rooms bound, and has no room.
-func (c *check) waitsForMutation(tenant string, room asyncop.Room) bool {
-	_, running := c.model.running(tenant)
-	return running >= room.Mutations[bounded] &&
-		!slices.ContainsFunc(c.model.due(), func(op *modelled) bool { return op.tenant == tenant && !op.bounded })
 }
 
 // inOrder requires that no operation was left behind while a later one of its
@@ -220,7 +211,6 @@ func (c *check) settled(t *rapid.T, refs []asyncop.ClaimRef, fates []asyncop.Set
 			continue
 		}
 		step(i, op)
-		delete(c.stuck, op.tenant)
 		if fates[i].Err != nil || fates[i].State != op.state {
 			c.failf(t, "the fate of %s: %+v, want %s", ref.ID, fates[i], op.state)
 		}
@@ -275,9 +265,6 @@ func (c *check) release(t *rapid.T) {
 func (c *check) recover(t *rapid.T) {
 	taken, err := c.Store.Recover(c.t.Context(), staleAfter)
 	c.sameIDs(t, "recovered", must(t, taken, err), c.model.recover(staleAfter))
-	for _, id := range taken {
-		delete(c.stuck, c.model.find(id).tenant)
-	}
 }
 
 // loseNode lets one node fall silent for the stale time while the others live.

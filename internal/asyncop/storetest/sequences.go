@@ -33,8 +33,12 @@ const (
 	staleAfter = tick + half
 )
 
-// A sequence that took longer than mostReal would blur its instants: it ends.
-const mostReal = half - time.Second
+// A sequence that took longer than mostReal would blur its instants: it ends, and
+// is not judged. More than mostLate of those are too many to pass.
+const (
+	mostReal = half - time.Second
+	mostLate = 10
+)
 
 // usual is what CheckModel runs unless rapid's own flags say otherwise: so many
 // sequences of about so many steps.
@@ -52,6 +56,7 @@ func CheckModel(t *testing.T, world World) {
 			}
 		}
 	}
+	late := 0
 	rapid.Check(t, func(t *rapid.T) {
 		if err := world.Empty(); err != nil {
 			t.Fatal(err)
@@ -60,9 +65,17 @@ func CheckModel(t *testing.T, world World) {
 		// They sort alike in each, so that a seed means the same sequence.
 		of := uuid.NewString()
 		names := []string{"a-" + of, "b-" + of}
-		c := &check{World: world, t: t, tenants: names, began: time.Now(), stuck: map[string]bool{}, model: &model{nodes: map[string]time.Duration{}}}
+		c := &check{World: world, t: t, tenants: names, began: time.Now(), model: &model{nodes: map[string]time.Duration{}}}
+		defer func() {
+			if c.late() {
+				late++
+			}
+		}()
 		t.Repeat(c.steps())
 	})
+	if late > mostLate {
+		t.Errorf("%d sequences took longer than %s: this machine is too slow to judge them", late, mostReal)
+	}
 }
 
 // check is one sequence.
@@ -72,10 +85,6 @@ type check struct {
 	tenants []string
 	began   time.Time
 	model   *model
-	// stuck are tenants of which nothing waited but a mutation at its bound when
-	// a claim last looked: stores may pass them over for a moment, until one of
-	// their operations ends.
-	stuck map[string]bool
 }
 
 func (c *check) steps() map[string]func(*rapid.T) {
