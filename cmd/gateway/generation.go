@@ -111,7 +111,7 @@ func (n *node) start(ctx context.Context, all *sync.WaitGroup, g *generation) (s
 	working, stopWorking := context.WithCancel(ctx)
 	serving, stopServing := context.WithCancel(context.WithoutCancel(ctx))
 	var work sync.WaitGroup
-	work.Go(func() { _ = g.pool.Run(working, n.store) })
+	work.Go(func() { n.live.work(g.pool, func() { _ = g.pool.Run(working, n.store) }) })
 	work.Go(func() { _ = n.sweeper(g.cfg).Run(working) })
 	all.Go(func() { _ = g.tenants.Run(serving) })
 	all.Go(func() {

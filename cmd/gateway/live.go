@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 
 	"github.com/google/uuid"
@@ -16,6 +17,23 @@ import (
 // it, whatever comes after.
 type live struct {
 	now atomic.Pointer[generation]
+
+	mu      sync.Mutex
+	working map[*executor.Pool]struct{} // guarded by mu: those that drain too
+}
+
+// work runs a pool, which hears of changes until it has drained.
+func (l *live) work(pool *executor.Pool, run func()) {
+	l.mu.Lock()
+	if l.working == nil {
+		l.working = map[*executor.Pool]struct{}{}
+	}
+	l.working[pool] = struct{}{}
+	l.mu.Unlock()
+	run()
+	l.mu.Lock()
+	delete(l.working, pool)
+	l.mu.Unlock()
 }
 
 func (l *live) set(g *generation) { l.now.Store(g) }
@@ -52,8 +70,15 @@ func (l *live) wireLimits() server.Limits {
 // Due wakes the pool.
 func (l *live) Due() { l.now.Load().pool.Due() }
 
-// Changed is for those who wait.
-func (l *live) Changed(ids ...uuid.UUID) { l.now.Load().pool.Changed(ids...) }
+// Changed tells every pool that works: what one runs may be cancelled while it
+// drains.
+func (l *live) Changed(ids ...uuid.UUID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for pool := range l.working {
+		pool.Changed(ids...)
+	}
+}
 
 // Missed wakes the pool.
 func (l *live) Missed() { l.now.Load().pool.Missed() }

@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"net/http"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -105,4 +107,25 @@ func TestACancellationCutsARunningAttemptOffWhereItMay(t *testing.T) {
 			t.Errorf("the upstream was called %d times, want once", n)
 		}
 	})
+}
+
+// TestACancellationReachesAnAttemptThatAReloadLeftBehind has heartbeats that
+// come too late to tell.
+func TestACancellationReachesAnAttemptThatAReloadLeftBehind(t *testing.T) {
+	t.Parallel()
+	upstream := perform(t, map[string]act{"left": hangs})
+	g := before(t, stores["SQLite"](t), upstream.url).with(t, strings.Replace(oneUpstream, "stale_after: 3s", "stale_after: 300s", 1),
+		"  hang: {timeout: 500ms}", "  hang: {abort_on_cancel: true}")
+	n := g.serve(t)
+	ada := n.as(token(t, "ada", ""))
+	op := ada.submit(t, tagged("hang", "left"))
+	eventually(t, "called", func() bool { return upstream.count("left") == 1 })
+	if err := n.command.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "reloaded", func() bool { return strings.Contains(n.stderr.String(), `"msg":"reloaded"`) })
+	asked := time.Now()
+	ada.cancel(t, op.ID)
+	ada.await(t, op.ID).ended(t, "CANCELLED", "CANCELLED", "UNKNOWN", 1)
+	within(t, push, "the end of a cancelled operation", asked)
 }

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"context"
 	"database/sql"
 	"maps"
 	"os"
@@ -9,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
-	_ "modernc.org/sqlite" // the driver, to count rows
+	_ "github.com/jackc/pgx/v5/stdlib" // drivers, for what is in a store
+	_ "modernc.org/sqlite"
 
 	"asyncgate/test/pgtest"
 	"asyncgate/test/upstreams"
@@ -69,28 +68,25 @@ func onEachStore(t *testing.T, rule func(t *testing.T, store string)) {
 	}
 }
 
-// rows counts the operations of a store, past the gateway.
-func rows(t *testing.T, store string) (n int) {
+// database opens a store past the gateway.
+func database(t *testing.T, store string) *sql.DB {
 	t.Helper()
-	const count = "SELECT count(*) FROM async_operations"
-	path, isSQLite := strings.CutPrefix(store, "sqlite:")
-	if !isSQLite {
-		conn, err := pgx.Connect(t.Context(), store)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close(context.WithoutCancel(t.Context()))
-		if err := conn.QueryRow(t.Context(), count).Scan(&n); err != nil {
-			t.Fatal(err)
-		}
-		return n
+	driver, source := "pgx", store
+	if path, isSQLite := strings.CutPrefix(store, "sqlite:"); isSQLite {
+		driver, source = "sqlite", "file:"+path+"?_pragma=busy_timeout(5000)"
 	}
-	db, err := sql.Open("sqlite", "file:"+path+"?mode=ro&_pragma=busy_timeout(5000)")
+	db, err := sql.Open(driver, source)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
-	if err := db.QueryRowContext(t.Context(), count).Scan(&n); err != nil {
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// rows counts the operations of a store.
+func rows(t *testing.T, store string) (n int) {
+	t.Helper()
+	if err := database(t, store).QueryRowContext(t.Context(), "SELECT count(*) FROM async_operations").Scan(&n); err != nil {
 		t.Fatal(err)
 	}
 	return n

@@ -3,7 +3,6 @@ package e2e
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"io"
 	"net/http"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 )
 
 // response is an answer with its headers.
@@ -202,24 +200,7 @@ func TestAPurgedResultIsGone(t *testing.T) {
 func purge(t *testing.T, store string) {
 	t.Helper()
 	const statement = "UPDATE async_operations SET result = NULL, purged = true, revision = revision + 1"
-	path, isSQLite := strings.CutPrefix(store, "sqlite:")
-	if !isSQLite {
-		conn, err := pgx.Connect(t.Context(), store)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close(context.WithoutCancel(t.Context()))
-		if _, err := conn.Exec(t.Context(), statement); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(5000)")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	if _, err := db.ExecContext(t.Context(), statement); err != nil {
+	if _, err := database(t, store).ExecContext(t.Context(), statement); err != nil {
 		t.Fatal(err)
 	}
 }

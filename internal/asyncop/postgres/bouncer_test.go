@@ -1,13 +1,9 @@
 package postgres_test
 
 import (
-	"context"
-	"log/slog"
-	"sync"
 	"testing"
 
 	"asyncgate/internal/asyncop"
-	"asyncgate/internal/asyncop/postgres"
 	"asyncgate/test/pgtest"
 )
 
@@ -17,21 +13,7 @@ func TestBehindPgBouncerInTransactionModeWakesArePolledFor(t *testing.T) {
 	t.Parallel()
 	direct := pgtest.URL(t)
 	by := start(t, direct)
-	here := waiting{hub: asyncop.NewHub(pollInterval, slog.New(slog.DiscardHandler))}
-	store, err := postgres.Open(t.Context(), pgtest.Bouncer(t, direct), postgres.Options{Waker: here.hub})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(store.Close)
-	here.Store = store
-	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	var running sync.WaitGroup
-	running.Go(func() { _ = here.Store.Run(ctx) })
-	running.Go(func() { _ = here.hub.Run(ctx, here.Store) })
-	t.Cleanup(func() {
-		cancel()
-		running.Wait()
-	})
+	here := newWaiting(t, pgtest.Bouncer(t, direct))
 	for range 5 {
 		if took := here.pushed(t, by, func() {}); took > latestPush {
 			t.Errorf("told after %v", took)

@@ -112,8 +112,21 @@ type waiting struct {
 
 func startWaiting(t *testing.T, url string) waiting {
 	t.Helper()
+	w := newWaiting(t, url)
+	eventually(t, "listening", w.Listening)
+	return w
+}
+
+// newWaiting starts a node on a database whose schema is there.
+func newWaiting(t *testing.T, url string) waiting {
+	t.Helper()
 	w := waiting{hub: asyncop.NewHub(pollInterval, slog.New(slog.DiscardHandler))}
-	w.Store = open(t, url, w.hub)
+	store, err := postgres.Open(t.Context(), url, postgres.Options{Waker: w.hub})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Store = store
+	t.Cleanup(store.Close)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	var running sync.WaitGroup
 	running.Go(func() { _ = w.Store.Run(ctx) })
@@ -122,7 +135,6 @@ func startWaiting(t *testing.T, url string) waiting {
 		cancel()
 		running.Wait()
 	})
-	eventually(t, "listening", w.Listening)
 	return w
 }
 
