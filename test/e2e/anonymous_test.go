@@ -41,9 +41,7 @@ func TestRequestsWithoutATokenReachTheUpstreamAndNoOperation(t *testing.T) {
 	if err := os.WriteFile(g.path, []byte(oneUpstream), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := n.command.Process.Signal(syscall.SIGHUP); err != nil {
-		t.Fatal(err)
-	}
+	n.Signal(syscall.SIGHUP)
 	eventually(t, "a token is needed after the reload", func() bool {
 		return stranger.ask(t, `{ nothing }`, "").status == http.StatusUnauthorized
 	})

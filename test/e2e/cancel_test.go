@@ -120,10 +120,8 @@ func TestACancellationReachesAnAttemptThatAReloadLeftBehind(t *testing.T) {
 	ada := n.as(token(t, "ada", ""))
 	op := ada.submit(t, tagged("hang", "left"))
 	eventually(t, "called", func() bool { return upstream.count("left") == 1 })
-	if err := n.command.Process.Signal(syscall.SIGHUP); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "reloaded", func() bool { return strings.Contains(n.stderr.String(), `"msg":"reloaded"`) })
+	n.Signal(syscall.SIGHUP)
+	eventually(t, "reloaded", func() bool { return strings.Contains(n.Log(), `"msg":"reloaded"`) })
 	asked := time.Now()
 	ada.cancel(t, op.ID)
 	ada.await(t, op.ID).ended(t, "CANCELLED", "CANCELLED", "UNKNOWN", 1)

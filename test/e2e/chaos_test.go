@@ -25,11 +25,11 @@ func TestEveryMutationIsCalledOnceThoughNodesDie(t *testing.T) {
 	}
 	calls := func(n int) func() bool { return func() bool { return upstream.total() >= n } }
 	eventually(t, "some have run", calls(many/6))
-	a.kill()
+	a.Kill()
 	eventually(t, "more have run", calls(many/3))
 	a = g.serve(t)
 	eventually(t, "half have run", calls(many/2))
-	b.stop(t)
+	b.Stop(t)
 
 	unknown := 0
 	for tag, id := range submitted {

@@ -2,26 +2,26 @@ package e2e
 
 import (
 	"context"
-	"os"
 	"os/exec"
 	"strings"
 	"testing"
+
+	"asyncgate/test/gateway"
 )
 
 func TestTheDemosThreeCommandsSubmitQueryAndReceiveThePush(t *testing.T) {
 	t.Parallel()
-	env := append(os.Environ(), "GORACE=atexit_sleep_ms=0")
-	demo := start(t, env, "demo", "--listen", "127.0.0.1:0")
-	demo.line(t, "Ctrl-C ends the demo")
+	demo := gateway.Run(t, binary, nil, "demo", "--listen", "127.0.0.1:0")
+	demo.Line(t, "Ctrl-C ends the demo")
 	var commands []string
-	lines := strings.Split(demo.stdout.String(), "\n")
+	lines := strings.Split(demo.Output(), "\n")
 	for i, line := range lines {
 		if strings.HasPrefix(line, "# ") && i+1 < len(lines) {
 			commands = append(commands, lines[i+1])
 		}
 	}
 	if len(commands) != 3 {
-		t.Fatalf("the demo tells %d commands:\n%s", len(commands), demo.stdout.String())
+		t.Fatalf("the demo tells %d commands:\n%s", len(commands), demo.Output())
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
 	defer cancel()

@@ -11,6 +11,7 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib" // drivers, for what is in a store
 	_ "modernc.org/sqlite"
 
+	"asyncgate/test/gateway"
 	"asyncgate/test/pgtest"
 	"asyncgate/test/upstreams"
 )
@@ -92,22 +93,22 @@ func rows(t *testing.T, store string) (n int) {
 	return n
 }
 
-// gateway is a configuration that nodes can serve.
-type gateway struct {
+// configuration is one that nodes can serve.
+type configuration struct {
 	path string // of gateway.yaml
 	env  map[string]string
 }
 
 // node is a process that serves a gateway.
 type node struct {
-	*process
+	*gateway.Process
 	endpoint string // of its GraphQL
 }
 
 // configure writes a configuration that reads env.
-func configure(t *testing.T, yaml string, env map[string]string) gateway {
+func configure(t *testing.T, yaml string, env map[string]string) configuration {
 	t.Helper()
-	g := gateway{
+	g := configuration{
 		path: filepath.Join(t.TempDir(), "gateway.yaml"),
 		env:  map[string]string{"SECRET_ONE": secretOne, "SECRET_TWO": secretTwo, "API_KEY": apiKey},
 	}
@@ -119,7 +120,7 @@ func configure(t *testing.T, yaml string, env map[string]string) gateway {
 }
 
 // beforeYoga is twoTenants with an upstream behind each.
-func beforeYoga(t *testing.T, store string, acme, globex *upstreams.Server) gateway {
+func beforeYoga(t *testing.T, store string, acme, globex *upstreams.Server) configuration {
 	t.Helper()
 	schema, err := filepath.Abs(filepath.Join("..", "upstreams", "yoga", "schema.graphql"))
 	if err != nil {
@@ -131,7 +132,7 @@ func beforeYoga(t *testing.T, store string, acme, globex *upstreams.Server) gate
 }
 
 // with is g with something else in its configuration, which is yaml.
-func (g gateway) with(t *testing.T, yaml, was, is string) gateway {
+func (g configuration) with(t *testing.T, yaml, was, is string) configuration {
 	t.Helper()
 	changed := strings.Replace(yaml, was, is, 1)
 	if changed == yaml {
@@ -143,10 +144,9 @@ func (g gateway) with(t *testing.T, yaml, was, is string) gateway {
 	return g
 }
 
-// environment is the test's own, and what the configuration reads.
-func (g gateway) environment() []string {
-	// A binary with the race detector sleeps for a second at its end by default.
-	env := append(os.Environ(), "GORACE=atexit_sleep_ms=0")
+// environment is what the configuration reads.
+func (g configuration) environment() []string {
+	env := make([]string, 0, len(g.env))
 	for name, value := range g.env {
 		env = append(env, name+"="+value)
 	}
@@ -154,10 +154,10 @@ func (g gateway) environment() []string {
 }
 
 // serve starts a node and waits until it serves.
-func (g gateway) serve(t *testing.T) node {
+func (g configuration) serve(t *testing.T) node {
 	t.Helper()
-	p := start(t, g.environment(), "serve", "--config", g.path)
-	return node{process: p, endpoint: p.line(t, "listening on ") + "/graphql"}
+	p := gateway.Start(t, binary, g.path, g.environment()...)
+	return node{Process: p, endpoint: p.URL}
 }
 
 // as is a caller of the node.

@@ -77,7 +77,7 @@ func (w *witness) saw(id string) (calls, keys int) {
 
 // cluster is two nodes that share a database, one of which may be down.
 type cluster struct {
-	g     gateway
+	g     configuration
 	nodes [2]atomic.Pointer[node]
 }
 
@@ -214,7 +214,7 @@ func TestNothingIsLostOrDoneTwiceThoughNodesAreKilledUnderLoad(t *testing.T) {
 	for range *kills {
 		<-time.After(time.Duration(300+random.IntN(1500)) * time.Millisecond)
 		i := random.IntN(2)
-		c.nodes[i].Load().kill()
+		c.nodes[i].Load().Kill()
 		c.start(t, i)
 	}
 	submitted := l.end(t)

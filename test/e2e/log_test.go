@@ -24,9 +24,9 @@ func TestTheLogHoldsNothingThatIsConfidential(t *testing.T) {
 		ids := beBusy(t, ada)
 		n.as(ada.token+canary).ask(t, `{ nothing }`, "")
 		n.as(strings.Repeat(canary, 3)).refusedSocket(t)
-		n.stop(t)
+		n.Stop(t)
 
-		log := n.stderr.String()
+		log := n.Log()
 		for _, id := range ids {
 			if !strings.Contains(log, id) {
 				t.Errorf("the log does not tell of operation %s", id)

@@ -10,12 +10,11 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 
 	"go.uber.org/goleak"
 
+	"asyncgate/test/gateway"
 	"asyncgate/test/pgtest"
 )
 
@@ -31,10 +30,8 @@ func runAll(m *testing.M) (code int) {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	binary = filepath.Join(dir, "gateway")
-	build := exec.Command("go", "build", "-race", "-o", binary, "asyncgate/cmd/gateway")
-	if output, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build the gateway: %v\n%s", err, output)
+	if binary, err = gateway.Build(dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	// These tests wait more than they compute. The command line has the last word.

@@ -45,9 +45,7 @@ func TestAReloadTakesAChangedSchemaAndNoRequestFails(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := n.command.Process.Signal(syscall.SIGHUP); err != nil {
-			t.Fatal(err)
-		}
+		n.Signal(syscall.SIGHUP)
 	}
 	write(file, strings.Replace(scriptSchema, "nothing: Boolean", "nothing: Boolean brandNew: Boolean", 1))
 	eventually(t, "the new field works", func() bool {
@@ -55,9 +53,9 @@ func TestAReloadTakesAChangedSchemaAndNoRequestFails(t *testing.T) {
 	})
 
 	write(file, strings.Replace(scriptSchema, "nothing: Boolean", "asyncOperation: Boolean", 1))
-	eventually(t, "a schema that conflicts is refused", func() bool { return strings.Contains(n.stderr.String(), "asyncOperation: Boolean") })
+	eventually(t, "a schema that conflicts is refused", func() bool { return strings.Contains(n.Log(), "asyncOperation: Boolean") })
 	write(g.path, strings.Replace(oneUpstream, "mutations:", "mutation:", 1))
-	eventually(t, "a mistake in the file is refused", func() bool { return strings.Contains(n.stderr.String(), "mutation: is no key known here") })
+	eventually(t, "a mistake in the file is refused", func() bool { return strings.Contains(n.Log(), "mutation: is no key known here") })
 	if got := ada.ask(t, `{ brandNew }`, ""); got.code() != "" {
 		t.Errorf("after a reload that was refused: %s", got.body)
 	}

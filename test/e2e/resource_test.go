@@ -182,7 +182,7 @@ func TestAPurgedResultIsGone(t *testing.T) {
 		n := g.serve(t)
 		deferred := []string{"Prefer", "respond-async, wait=20", "Idempotency-Key", "k"}
 		n.as(token(t, "ada", "")).call(t, "POST", "/graphql", deferrable("quick"), deferred...).is(t, 200)
-		n.stop(t)
+		n.Stop(t)
 		purge(t, store)
 		ada := g.serve(t).as(token(t, "ada", ""))
 		ids := ada.list(t)
@@ -323,9 +323,7 @@ func TestOriginsAreTakenOverByAReload(t *testing.T) {
 	page := []string{"Origin", "https://app.example", "Sec-Fetch-Site", "cross-site"}
 	ada.call(t, "POST", "/graphql", deferrable("quick"), page...).refuses(t, 403, "FORBIDDEN").is(t, 403, "Access-Control-Allow-Origin", "")
 	g.with(t, oneUpstream, "worker:", `cors: {origins: ["https://app.example"]}`+"\nworker:")
-	if err := n.command.Process.Signal(syscall.SIGHUP); err != nil {
-		t.Fatal(err)
-	}
+	n.Signal(syscall.SIGHUP)
 	eventually(t, "the origin is allowed", func() bool {
 		return ada.call(t, "POST", "/graphql", deferrable("quick"), page...).status == 200
 	})

@@ -23,7 +23,7 @@ func TestADeployLosesNothing(t *testing.T) {
 		running := ada.submit(t, slow("2", tag+"-running"))
 		began(t, yoga, tag+"-running")
 		watching := ada.subscribe(t, resultDocument, queued.ID)
-		before.stop(t)
+		before.Stop(t)
 		if code := watching.closed(t); code != websocket.CloseServiceRestart {
 			t.Errorf("the socket was closed with %d", code)
 		}
@@ -61,7 +61,7 @@ func TestAKilledWorkersMutationRunsAgainOnlyWhereItIsIdempotent(t *testing.T) {
 		other := never.submit(t, slow("2", tag+"-other"))
 		began(t, yoga, tag+"-idempotent")
 		began(t, yoga, tag+"-other")
-		killed.kill()
+		killed.Kill()
 
 		n := g.serve(t)
 		lost := n.as(never.token).await(t, other.ID)

@@ -56,7 +56,7 @@ log: {level: debug}
 `
 
 // before writes oneUpstream for the upstream at url.
-func before(t *testing.T, store, url string) gateway {
+func before(t *testing.T, store, url string) configuration {
 	t.Helper()
 	g := configure(t, oneUpstream, map[string]string{"STORE": store, "UPSTREAM": url})
 	if err := os.WriteFile(filepath.Join(filepath.Dir(g.path), "upstream.graphqls"), []byte(scriptSchema), 0o600); err != nil {

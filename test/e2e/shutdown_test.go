@@ -11,6 +11,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"asyncgate/test/gateway"
 	"asyncgate/test/pgtest"
 	"asyncgate/test/upstreams"
 )
@@ -25,7 +26,7 @@ func TestWhatOutlastsTheDrainIsRecoveredAtOnce(t *testing.T) {
 		once, twice := ada.submit(t, tagged("work", "once")), ada.submit(t, tagged("again", "twice"))
 		eventually(t, "both run", func() bool { return upstream.count("once") == 1 && upstream.count("twice") == 1 })
 		stopping := time.Now()
-		n.stop(t)
+		n.Stop(t)
 		within(t, 10*time.Second, "the stop", stopping)
 
 		ada = g.serve(t).as(ada.token)
@@ -53,9 +54,7 @@ func TestAStopIsNoEndOfASubscription(t *testing.T) {
 		sockets = append(sockets, results, updates)
 	}
 	streams := []*http.Response{ada.stream(t, resultDocument, op.ID), ada.stream(t, updatesDocument, op.ID)}
-	if err := n.command.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	n.Signal(syscall.SIGTERM)
 	for _, s := range sockets {
 		for {
 			_, text, err := s.conn.ReadMessage()
@@ -79,7 +78,7 @@ func TestAStopIsNoEndOfASubscription(t *testing.T) {
 			t.Errorf("the stream ended with %s, %v", text, err)
 		}
 	}
-	<-n.ended
+	<-n.Ended()
 }
 
 // stream opens a subscription over server-sent events.
@@ -111,9 +110,9 @@ func TestASecondSignalEndsTheGatewayAtOnce(t *testing.T) {
 	eventually(t, "it runs", func() bool { return upstream.count("endless") == 1 })
 	signalling := time.Now()
 	eventually(t, "the gateway has ended", func() bool { // signals that come at once may count as one
-		_ = n.command.Process.Signal(syscall.SIGTERM)
+		n.Signal(syscall.SIGTERM)
 		select {
-		case <-n.ended:
+		case <-n.Ended():
 			return true
 		default:
 			return false
@@ -127,9 +126,9 @@ func TestASecondNodeOnOneFileIsRefused(t *testing.T) {
 	t.Parallel()
 	g := before(t, stores["SQLite"](t), perform(t, nil).url)
 	g.serve(t)
-	second := start(t, g.environment(), "serve", "--config", g.path)
-	<-second.ended
-	if code, said := second.command.ProcessState.ExitCode(), second.stderr.String(); code != 1 || !strings.Contains(said, "in use by another gateway") {
+	second := gateway.Run(t, binary, g.environment(), "serve", "--config", g.path)
+	<-second.Ended()
+	if code, said := second.ExitCode(), second.Log(); code != 1 || !strings.Contains(said, "in use by another gateway") {
 		t.Errorf("it ended with %d and said %s", code, said)
 	}
 }

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -32,10 +33,10 @@ func mint(t *testing.T, issuer auth.Issuer, who auth.SecurityContext, now time.T
 }
 
 // token prints a token with the gateway's own command.
-func (g gateway) token(t *testing.T, args ...string) string {
+func (g configuration) token(t *testing.T, args ...string) string {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), binary, append([]string{"token", "--config", g.path}, args...)...)
-	command.Env = g.environment()
+	command.Env = append(os.Environ(), g.environment()...)
 	printed, err := command.Output()
 	if err != nil {
 		t.Fatal(err)

@@ -30,7 +30,7 @@ log: {level: warn}
 `
 
 // beforeTenants writes tenants, changed, for the upstream at url.
-func beforeTenants(t *testing.T, store, url, was, is string) gateway {
+func beforeTenants(t *testing.T, store, url, was, is string) configuration {
 	t.Helper()
 	g := configure(t, tenants, map[string]string{"STORE": store, "UPSTREAM": url})
 	if err := os.WriteFile(filepath.Join(filepath.Dir(g.path), "upstream.graphqls"), []byte(scriptSchema), 0o600); err != nil {
@@ -140,12 +140,10 @@ func TestAStopLetsWhatRunsEndAndWhatWaitsWait(t *testing.T) {
 		ada := n.as(token(t, "ada", "acme"))
 		ids := submitMany(t, []caller{ada}, tagged("work", "drained"), 2*each)
 		eventually(t, "fifty run", func() bool { return upstream.count("drained") == each })
-		if err := n.command.Process.Signal(syscall.SIGTERM); err != nil {
-			t.Fatal(err)
-		}
+		n.Signal(syscall.SIGTERM)
 		eventually(t, "it stops", func() bool { _, err := ada.send(t.Context(), body(`{ nothing }`, "")); return err != nil })
 		release()
-		<-n.ended
+		<-n.Ended()
 		if called := upstream.count("drained"); called != each {
 			t.Errorf("the upstream was called %d times, want %d", called, each)
 		}

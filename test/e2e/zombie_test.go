@@ -31,18 +31,14 @@ func TestAZombieChangesNothing(t *testing.T) {
 	once, twice := ada.submit(t, tagged("work", "once")), ada.submit(t, tagged("again", "twice"))
 	eventually(t, "both run", func() bool { return upstream.total() == 2 })
 	alive := g.serve(t)
-	if err := zombie.command.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	zombie.Signal(syscall.SIGSTOP)
 	ada = alive.as(ada.token)
 	updates := ada.subscribe(t, updatesDocument, once.ID)
 	ada.await(t, once.ID).ended(t, "FAILED", "OUTCOME_UNKNOWN", "UNKNOWN", 1)
 	ada.await(t, twice.ID).ended(t, "SUCCEEDED", "", "", 2)
 	oneTerminalUpdate(t, updates.run(t))
 	close(release)
-	if err := zombie.command.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	zombie.Signal(syscall.SIGCONT)
 	eventually(t, "the zombie knows", func() bool { return len(zombie.as(ada.token).get(t, once.ID, "0").AttemptLog) == 1 })
 	<-time.After(3 * time.Second) // its late outcomes have come
 	ada.await(t, once.ID).ended(t, "FAILED", "OUTCOME_UNKNOWN", "UNKNOWN", 1)
@@ -71,7 +67,7 @@ func TestPoisonEndsAtItsLastAttempt(t *testing.T) {
 	op := ada.submit(t, tagged("again", "poison"))
 	for n := range 2 {
 		eventually(t, "the poison runs", func() bool { return int(called.Load()) > n })
-		survivor.kill()
+		survivor.Kill()
 		survivor = g.serve(t)
 		ada = survivor.as(ada.token)
 	}
