@@ -5,6 +5,7 @@ SHELL := /bin/bash
 LINT := go tool -modfile=tools/go.mod golangci-lint
 FUZZTIME ?= 60s
 KILLS ?= 200
+BACKLOG ?= 200000
 SEQUENCES ?= 10000
 BENCH ?= .
 
@@ -51,9 +52,9 @@ fuzz: ## Run each fuzz target for FUZZTIME (60s)
 	@build/fuzz $(FUZZTIME)
 
 .PHONY: chaos
-chaos: ## Kill nodes KILLS (200) times under load, restart the database; 10000 sequences against the model
+chaos: ## Kill nodes KILLS (200) times under load, and break all else; BACKLOG (200000) of a tenant; 10000 sequences against the model
 	@build/need go cc postgres pgbouncer
-	go test -race -count=1 -v -timeout 40m ./test/e2e -run 'UnderLoad|GoesAway' -kills $(KILLS)
+	go test -race -count=1 -v -timeout 60m ./test/chaos -kills $(KILLS) -backlog $(BACKLOG)
 	go test -race -count=1 -timeout 60m ./internal/asyncop/sqlite ./internal/asyncop/postgres -run WhatTheModelDoes -rapid.checks $(SEQUENCES)
 
 .PHONY: mutants
