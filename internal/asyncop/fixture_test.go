@@ -29,6 +29,7 @@ type shelf struct {
 	operations map[uuid.UUID]asyncop.Operation // guarded by mu
 	err        error                           // guarded by mu: what every call answers
 	hangs      bool                            // guarded by mu: calls last as long as their context
+	proven     bool                            // guarded by mu: wakes are said to arrive
 	gets       int                             // guarded by mu
 	batches    []int                           // guarded by mu: the sizes of the look-ups
 }
@@ -61,6 +62,12 @@ func (s *shelf) Revisions(ctx context.Context, ids []uuid.UUID) (map[uuid.UUID]i
 		}
 	}
 	return revisions, nil
+}
+
+func (s *shelf) Proven(context.Context) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.proven
 }
 
 func (s *shelf) fault(ctx context.Context) error {
@@ -110,6 +117,12 @@ func (s *shelf) hang() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.hangs = true
+}
+
+func (s *shelf) prove() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.proven = true
 }
 
 func (s *shelf) counted() (gets int, batches []int) {

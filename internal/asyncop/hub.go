@@ -24,8 +24,10 @@ type Prover interface {
 
 // Hub wakes everyone in this process who waits for an operation: at once when
 // it is told of a change. Wakes may be lost, so every poll interval it asks for
-// a proof that they arrive, and without one looks everyone up in one batch. It
-// does neither while nobody waits. It is a Waker for the store.
+// a proof that they arrive, and without one looks everyone up in one batch. Now
+// and then it does so with one too: a node that is killed between its commit and
+// its wake sends none. It does neither while nobody waits. It is a Waker for the
+// store.
 type Hub struct {
 	poll   atomic.Int64 // nanoseconds
 	log    *slog.Logger
@@ -58,21 +60,29 @@ func NewHub(poll time.Duration, log *slog.Logger) *Hub {
 // SetPoll changes the poll interval, from the next look-up on.
 func (h *Hub) SetPoll(poll time.Duration) { h.poll.Store(int64(poll)) }
 
+// trust is how long wakes that arrive are taken for all that there were.
+const trust = 15 * time.Second
+
 // Run looks waiters up until ctx ends. Then it ends the streams that handles
 // began, and returns when they have ended.
 func (h *Hub) Run(ctx context.Context, reader Reader) error {
 	next := time.NewTimer(time.Duration(h.poll.Load()))
 	defer next.Stop()
+	looked := time.Now()
+	look := func() {
+		looked = time.Now()
+		h.lookUp(ctx, reader)
+	}
 	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
 		case <-next.C:
 			next.Reset(time.Duration(h.poll.Load()))
-			if h.Waiting() > 0 && !proven(ctx, reader) {
-				h.lookUp(ctx, reader)
+			if h.Waiting() > 0 && (time.Since(looked) >= trust || !proven(ctx, reader)) {
+				look()
 			}
 		case <-h.missed:
-			h.lookUp(ctx, reader)
+			look()
 		}
 	}
 	h.mu.Lock()

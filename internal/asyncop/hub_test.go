@@ -61,6 +61,22 @@ func TestAnIdleHubAsksNothing(t *testing.T) {
 	})
 }
 
+func TestAWakeThatNobodySentCostsFifteenSecondsAtMost(t *testing.T) {
+	underHub(t, func(t *testing.T, d desk) {
+		d.prove()
+		id := d.put()
+		answer := d.await(t.Context(), id, time.Hour)
+		time.Sleep(20*time.Second + poll/2)
+		if _, batches := d.counted(); len(batches) != 1 {
+			t.Errorf("%d look-ups in 20 s though wakes arrive", len(batches))
+		}
+		d.become(id, asyncop.Succeeded)
+		if got := <-answer; got.op.State != asyncop.Succeeded || got.took > 35*time.Second+poll {
+			t.Errorf("%s after %s", got.op.State, got.took)
+		}
+	})
+}
+
 func TestForeignWakesAreIgnored(t *testing.T) {
 	underHub(t, func(t *testing.T, d desk) {
 		answer := d.await(t.Context(), d.put(), poll/2)

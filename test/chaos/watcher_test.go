@@ -106,6 +106,7 @@ func (w *watcher) received(conn *websocket.Conn, m message) bool {
 	case "complete":
 		if w.open[m.ID] {
 			w.faults = append(w.faults, fmt.Sprintf("the subscription to %s completed without a terminal event", m.ID))
+			delete(w.open, m.ID)
 		}
 	case "error":
 		return false // the store is away: begin again

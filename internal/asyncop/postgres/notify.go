@@ -35,6 +35,13 @@ func (s *Store) notify(ctx context.Context) {
 	}
 }
 
+// notifyAtEnd sends what is left, since after this process no one knows of it.
+func (s *Store) notifyAtEnd(ctx context.Context) {
+	if err := s.send(ctx, payloads(s.tag, s.hints.take())); err != nil {
+		s.logger.WarnContext(ctx, "other nodes are not told of the last changes, and find them when they look", "error", err)
+	}
+}
+
 func (s *Store) send(ctx context.Context, payloads []string) error {
 	if len(payloads) == 0 {
 		return nil

@@ -118,9 +118,13 @@ func poolConfig(url string) (*pgxpool.Config, error) {
 }
 
 // Close gives back claims that nobody heard of and all connections, once the
-// calls in flight have ended. Let Run end first.
+// calls in flight have ended, and tells other nodes what they were not told yet.
+// Let Run end first.
 func (s *Store) Close() {
-	s.releaseUnheardAtEnd()
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	s.releaseUnheardAtEnd(ctx)
+	s.notifyAtEnd(ctx)
 	s.pool.Close()
 }
 

@@ -16,8 +16,8 @@ import (
 // committed by the database.
 const unheardFor = 2 * statementTimeout
 
-// closeTimeout bounds the last look for unheard claims.
-const closeTimeout = 5 * time.Second
+// closeTimeout bounds the last look for unheard claims and the last wakes.
+const closeTimeout = 3 * time.Second
 
 // unheard are the claim statements whose answer never came. What they claimed
 // would stay RUNNING, held by nobody, for as long as its node lives.
@@ -78,13 +78,11 @@ func (s *Store) releaseCalls(ctx context.Context, calls []unheardCall) error {
 
 // releaseUnheardAtEnd looks a last time, since after this process no one knows
 // the seeds. What it cannot give back is recovered when the node is stale.
-func (s *Store) releaseUnheardAtEnd() {
+func (s *Store) releaseUnheardAtEnd(ctx context.Context) {
 	calls := s.unheard.all()
 	if len(calls) == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
-	defer cancel()
 	if err := s.releaseCalls(ctx, calls); err != nil {
 		s.logger.WarnContext(ctx, "claims whose answer was lost stay claimed until this node is stale", "error", err)
 	}

@@ -148,6 +148,17 @@ func TestManyChangesAllArrive(t *testing.T) {
 	})
 }
 
+func TestWhatANodeDidLastIsToldAtItsEnd(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	there := start(t, url)
+	here := node{Store: open(t, url, &recorder{})} // it does not run, as at its end
+	id := here.submit(t)
+	here.cancel(t, id)
+	here.Close()
+	eventually(t, "told", func() bool { due, _, changed := there.wakes.counts(id); return due > 0 && changed == 1 })
+}
+
 func execute(t *testing.T, url, sql string, args ...any) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)
