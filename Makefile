@@ -54,7 +54,8 @@ fuzz: ## Run each fuzz target for FUZZTIME (60s)
 .PHONY: chaos
 chaos: ## Kill nodes KILLS (200) times under load, and break all else; BACKLOG (200000) of a tenant; 10000 sequences against the model
 	@build/need go cc postgres pgbouncer
-	go test -race -count=1 -v -timeout 60m ./test/chaos -kills $(KILLS) -backlog $(BACKLOG)
+	go test -race -count=1 -v -timeout 60m ./test/chaos -kills $(KILLS)
+	go test -count=1 -v -parallel 1 ./test/chaos -run 'Backlog|Cap' -backlog $(BACKLOG) -kills 100 -quick
 	go test -race -count=1 -timeout 60m ./internal/asyncop/sqlite ./internal/asyncop/postgres -run WhatTheModelDoes -rapid.checks $(SEQUENCES)
 
 .PHONY: mutants

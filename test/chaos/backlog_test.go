@@ -74,11 +74,10 @@ func (c *counter) start(id string) time.Time {
 // copies of one that was submitted.
 func queue(t *testing.T, u *counter, worker string, waiting map[string]int) *cluster {
 	t.Helper()
-	c := newCluster(t, 1, pgtest.URL(t), u.URL)
-	was := `upstream: {url: "${UPSTREAM}", schema: upstream.graphqls}`
-	changed := strings.Replace(configuration, was, tenancy, 1)
-	c.write(t, "gateway.yaml", strings.Replace(changed, "worker: {", "worker: {"+worker, 1))
-	c.startAll(t)
+	c := newCluster(t, 1, pgtest.URL(t), u.URL).
+		with(t, `upstream: {url: "${UPSTREAM}", schema: upstream.graphqls}`, tenancy).
+		with(t, "worker: {", "worker: {"+worker).
+		startAll(t)
 	for tenant := range waiting {
 		if _, err := c.clientOf(t, tenant).nothing(t, time.Now().Add(time.Hour)); err != nil {
 			t.Fatal(err)

@@ -41,6 +41,7 @@ type cluster struct {
 	nodes []atomic.Pointer[gateway.Process]
 
 	config   string // its path
+	text     string // what is in it
 	store    string // its URL
 	entrance string // the URL by which the first node reaches the store
 	upstream string // its URL
@@ -56,7 +57,8 @@ func newCluster(t *testing.T, nodes int, store, upstream string) *cluster {
 	t.Helper()
 	c := &cluster{nodes: make([]atomic.Pointer[gateway.Process], nodes), store: store, entrance: store, upstream: upstream}
 	c.config = filepath.Join(t.TempDir(), "gateway.yaml")
-	c.write(t, "gateway.yaml", configuration)
+	c.text = configuration
+	c.write(t, "gateway.yaml", c.text)
 	c.write(t, "upstream.graphqls", schema)
 	return c
 }
@@ -64,11 +66,11 @@ func newCluster(t *testing.T, nodes int, store, upstream string) *cluster {
 // with changes the configuration.
 func (c *cluster) with(t *testing.T, was, is string) *cluster {
 	t.Helper()
-	changed := strings.Replace(configuration, was, is, 1)
-	if changed == configuration {
+	if !strings.Contains(c.text, was) {
 		t.Fatalf("%q is not in the configuration", was)
 	}
-	c.write(t, "gateway.yaml", changed)
+	c.text = strings.Replace(c.text, was, is, 1)
+	c.write(t, "gateway.yaml", c.text)
 	return c
 }
 

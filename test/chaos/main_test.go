@@ -27,6 +27,7 @@ import (
 // What the command line says.
 var (
 	kills = flag.Int("kills", 2, "how often nodes are killed; other faults strike in proportion")
+	quick = flag.Bool("quick", false, "build the gateway without the race detector, to measure it")
 	seed  = flag.Uint64("seed", 0, "of all that is random; 0 for another each time")
 )
 
@@ -36,18 +37,23 @@ var binary string
 func TestMain(m *testing.M) { os.Exit(runAll(m)) }
 
 func runAll(m *testing.M) (code int) {
+	// These tests wait more than they compute. The command line has the last word.
+	if err := flag.Set("test.parallel", "12"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	flag.Parse()
 	dir, err := os.MkdirTemp("", "asyncgate-chaos-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	if binary, err = gateway.Build(dir); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
+	build := gateway.Build
+	if *quick {
+		build = gateway.BuildQuick
 	}
-	// These tests wait more than they compute. The command line has the last word.
-	if err := flag.Set("test.parallel", "12"); err != nil {
+	if binary, err = build(dir); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

@@ -32,7 +32,8 @@ func TestAStopTellsNoOutcomeThatDidNotHappen(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			u := newUpstream(t)
-			c := stage(t, u).with(t, "worker: {", "worker: {concurrency: 50, drain_timeout: 2s, ")
+			c := stage(t, u).with(t, "worker: {", "worker: {concurrency: 50, drain_timeout: 2s, ").
+				with(t, "timeout: 5s", "timeout: 60s") // fifty run until the stop
 			c.nodes = c.nodes[:1]
 			l := c.startAll(t).load(t)
 			submitFifty(t, l, "runs", hangs)
